@@ -3,6 +3,7 @@
 
 #include "blocksparse/IR/KernelProblem.h"
 #include "blocksparse/IR/BlockSparseOps.h"
+#include "blocksparse/IR/RunTimeStages.h"
 #include "blocksparse/IR/SparseTensor.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -61,6 +62,13 @@ static bool hasInt32Coordinates(ShapedType type) {
   return type.getShape().back() <= std::numeric_limits<int32_t>::max();
 }
 
+/// Returns true if `type` is that of value blocks of which only the number is open: kernels check
+/// when the program runs that their coordinates are int32.
+static bool hasOpenBlockCount(ShapedType type) {
+  return type.getRank() == 3 && type.isDynamicDim(0) && !type.isDynamicDim(1) &&
+         !type.isDynamicDim(2);
+}
+
 /// Returns the type of the stored values of a sparse tensor, the type itself of any other value.
 static ShapedType storedType(Value value) {
   if (std::optional<SparseTensor> sparse = SparseTensor::get(value.getType()))
@@ -84,7 +92,8 @@ static KernelProblem makeProblem(Operation *op, ProblemKind kind, Value a, Value
   problem.out = elementOf(out);
   for (Value value : {a, b, out})
     problem.int32Coordinates =
-        problem.int32Coordinates && isStatic(value) && hasInt32Coordinates(storedType(value));
+        problem.int32Coordinates && (hasOpenBlockCount(storedType(value)) ||
+                                     (isStatic(value) && hasInt32Coordinates(storedType(value))));
   readAttributes(op, problem);
   return problem;
 }
@@ -108,6 +117,9 @@ static KernelProblem describeReduction(Operation *op, Value sparse, bool transpo
   problem.transposedBlocks = transpose;
   problem.denseKMajor = depthAxis == 0;
   problem.staticPattern = type.isStatic() && type.getLayout().resolve();
+  // The device makes the stages of one pattern for all batches, of one head.
+  if (!type.isStatic() && type.getRank() == 2 && sizeFromEnd(result, 2) == 1)
+    problem.staticPattern = ::blocksparse::hasRunTimeBlocks(problem);
   problem.staticShapes = isStatic(result) && llvm::all_of(op->getOperands(), isStatic);
   return problem;
 }
@@ -288,9 +300,11 @@ static KernelProblem describePlanned(PlannedDSDOp op) {
   problem.depth = sizeFromEnd(op.getDense(), op.getTransposeB() ? 0 : 1);
   problem.transposedBlocks = op.getTransposeValues();
   problem.denseKMajor = op.getTransposeB();
-  problem.staticPattern = !op.getStages().empty();
+  problem.staticPattern = !op.getStages().empty() ||
+                          (isPlannedAtRunTime(op) && ::blocksparse::hasRunTimeBlocks(problem));
   problem.staticShapes =
-      isStatic(op.getValues()) && isStatic(op.getDense()) && isStatic(op.getInit());
+      (isStatic(op.getValues()) || hasOpenBlockCount(storedType(op.getValues()))) &&
+      isStatic(op.getDense()) && isStatic(op.getInit());
   return problem;
 }
 

@@ -5,6 +5,7 @@
 #include "StagedProduct.h"
 #include "VerifyLookUpTables.h"
 #include "blocksparse/IR/BlockSparseOps.h"
+#include "blocksparse/IR/RunTimeStages.h"
 #include "blocksparse/Plan/Swizzle.h"
 #include "blocksparse/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -121,19 +122,6 @@ static void warnUnstaged(Operation *op, const std::string &reason) {
                       << ": " << reason;
 }
 
-/// Returns the number of column tiles that are computed side by side. Two of them halve what is
-/// read of the values from memory; four are better for pairs of block rows of 64 (measured, see
-/// docs/Performance.md). Pairs in clusters would read more of the dense operand at a time than the
-/// L2 cache holds.
-static int64_t columnTilesTogether(const StagedProduct &product) {
-  if (product.stream)
-    return 1;
-  const bool pairs = product.rows.opRows() % 128 != 0;
-  if (!pairs)
-    return 2;
-  return ::blocksparse::clusterSize(product.tileN) > 1 ? 1 : 4;
-}
-
 static void buildStages(PlannedDSDOp op, const TargetInfo &target) {
   if (!op.getStages().empty())
     return;
@@ -143,6 +131,13 @@ static void buildStages(PlannedDSDOp op, const TargetInfo &target) {
     return warnUnstaged(op, error);
   if (op.getCombine())
     return warnUnstaged(op, "expects unsplit rows, but got a combine table");
+  if (isPlannedAtRunTime(op)) {
+    // The kernels that make the tables are emitted with those that read them.
+    op.setScheduleAttr(withTile(op.getScheduleAttr(), product->tileN));
+    if (!getRunTimeStages(op, target.gpuFacts(), error))
+      warnUnstaged(op, error);
+    return;
+  }
   std::optional<std::vector<RowSegment>> segments = readTable<RowSegment>(op.getSegments());
   std::optional<std::vector<RowEntry>> entries = readTable<RowEntry>(op.getEntries());
   if (!segments || !entries)
@@ -172,7 +167,8 @@ static void buildStages(PlannedDSDOp op, const TargetInfo &target) {
   const int64_t cluster = ::blocksparse::clusterSize(product->tileN);
   options.workers = std::max<int64_t>(1, gpu.multiprocessors / cluster);
   options.cacheBytes = gpu.plannedCacheBytes();
-  options.columnTilesTogether = columnTilesTogether(*product);
+  options.columnTilesTogether = ::blocksparse::columnTilesTogether(
+      product->rows.opRows(), product->stream.has_value(), cluster);
   constexpr int64_t bytesPerElement = 2;
   if (product->stream)
     options.columnTileBytes = product->k * product->tileN * bytesPerElement;

@@ -5,9 +5,11 @@
 #include "ProductShape.h"
 #include "SampledTilings.h"
 #include "blocksparse/IR/PlannedOps.h"
+#include "blocksparse/Layout/Patterns.h"
 #include "blocksparse/Plan/AlignedCopies.h"
 #include "blocksparse/Plan/Balance.h"
 #include "blocksparse/Plan/Reblock.h"
+#include "blocksparse/Plan/RunTimeStages.h"
 #include "blocksparse/Plan/SkinnyTile.h"
 #include "blocksparse/Plan/StageCost.h"
 #include "llvm/ADT/StringExtras.h"
@@ -229,6 +231,57 @@ static std::optional<Schedule> selectStream(const ProductShape &shape, const Tar
   return Schedule(choice.wgmma ? KernelFamily::CUDAStreamWgmma : KernelFamily::CUDAStream, params);
 }
 
+/// Returns stages of as many panels as the planner of the device can put in a record, which loads
+/// panels one by one: with room for words, one panel less than `params`.
+static StreamParams withSinglePanels(StreamParams params) {
+  params.panelsPerCopy = 1;
+  params.panels = std::max<int64_t>(1, params.panels - 1);
+  return params;
+}
+
+/// Share of the blocks that a run-time pattern is taken to store where the schedule is chosen: the
+/// number of its blocks is known when the program runs.
+static constexpr double runTimeDensity = 0.25;
+
+/// Returns the schedule of a kernel with stages for a reduction over a run-time pattern, or nothing
+/// if a kernel without stages is as fast. It is chosen for rows of equal length at random columns.
+static std::optional<Schedule> selectRunTimeStages(const ProductShape &shape,
+                                                   const TargetInfo &target) {
+  const KernelProblem &problem = shape.problem;
+  if (shape.layout || ShapedType::isDynamic(shape.cols) || shape.leading < 1)
+    return std::nullopt;
+  const ::blocksparse::BlockShape block = problem.block;
+  const ::blocksparse::BlockGrid grid{
+      1, static_cast<int64_t>(llvm::divideCeil(problem.rows, block.rows)),
+      static_cast<int64_t>(llvm::divideCeil(problem.depth, block.cols))};
+  const double multiplyAdds = runTimeDensity * static_cast<double>(problem.rows) *
+                              static_cast<double>(problem.depth) *
+                              static_cast<double>(shape.cols * shape.leading);
+  if (!::blocksparse::paysToPlanAtRunTime(block, multiplyAdds))
+    return std::nullopt;
+  std::string error;
+  std::optional<BlockLayout> layout = ::blocksparse::buildPattern(
+      {"random_balanced", {{"density", runTimeDensity}}}, block, grid, error);
+  if (!layout)
+    return std::nullopt;
+  ProductShape usual = shape;
+  usual.layout = &*layout;
+  usual.transposeLayout = false;
+  std::optional<Schedule> schedule =
+      ::blocksparse::supports(KernelFamily::CUDAWgmma, problem, target)
+          ? selectWgmma(usual, target)
+          : selectStream(usual, target);
+  if (!schedule)
+    return std::nullopt;
+  if (auto *stream = schedule->getIf<StreamParams>())
+    if (stream->panelsPerCopy != 1)
+      *stream = withSinglePanels(*stream);
+  const bool works =
+      ::blocksparse::checkSchedule(*schedule, problem, target).empty() &&
+      ::blocksparse::RunTimeStages::get(problem, *schedule, {}, target.gpuFacts(), error);
+  return works ? schedule : std::nullopt;
+}
+
 static Schedule makeDenseWgmma(const ProductShape &shape) {
   WgmmaParams params;
   params.tile = {128, ::blocksparse::fitDenseWgmmaCols(shape.cols)};
@@ -270,7 +323,10 @@ static Schedule selectCUDAProduct(Operation *op, const TargetInfo &target) {
     return *schedule;
   if (isTooSmallToAlign(shape, target))
     return Schedule(KernelFamily::CUDASimt, SimtParams{selectSplit(shape, target, 32)});
-  if (supports(KernelFamily::CUDAWgmma)) {
+  if (shape.problem.kind == ProblemKind::Reduction && !shape.layout) {
+    if (supports(KernelFamily::CUDAWgmma) || supports(KernelFamily::CUDAStream))
+      schedule = selectRunTimeStages(shape, target);
+  } else if (supports(KernelFamily::CUDAWgmma)) {
     if (shape.problem.kind == ProblemKind::Reduction)
       schedule = selectWgmma(shape, target);
     else if (shape.problem.kind == ProblemKind::Sampled)

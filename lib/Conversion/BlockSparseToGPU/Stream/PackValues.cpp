@@ -151,7 +151,6 @@ void mlir::blocksparse::device::emitPackValues(ImplicitLocOpBuilder &host, Kerne
   Value order = op.getStages()[StageOperands::Order];
   std::optional<Reblocking> sizes = getReblocking(op);
   int64_t size = sizes ? sizes->block : op.getBlock()[0], chunks = size / chunkElements;
-  int64_t packedBlocks = cast<MemRefType>(order.getType()).getDimSize(0);
   Value blocks = memrefDim(host, packed, 0);
   Value items = Int(host, blocks) * (size * chunks);
   ValuesOrigin origin = ValuesOrigin::get(op);
@@ -162,10 +161,11 @@ void mlir::blocksparse::device::emitPackValues(ImplicitLocOpBuilder &host, Kerne
   kernels.launchForEach(
       host, "pack_values", operands, items,
       [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item) {
-        SmallVector<Value> index = splitIndex(b, item,
-                                              {indexConstant(b, 1), indexConstant(b, copies),
-                                               indexConstant(b, packedBlocks),
-                                               indexConstant(b, size), indexConstant(b, chunks)});
+        Value packedBlocks = memrefDim(b, mapping.lookup(order), 0);
+        SmallVector<Value> index =
+            splitIndex(b, item,
+                       {indexConstant(b, 1), indexConstant(b, copies), packedBlocks,
+                        indexConstant(b, size), indexConstant(b, chunks)});
         Value batch = index[0], head = index[1], packedIndex = index[2], row = index[3];
         IntTable table = IntTable::get(b, mapping.lookup(order));
         Value block = toIndex(b, table.readAt(b, toInt(b, packedIndex)));

@@ -3,6 +3,7 @@
 
 #include "../../Device/Loops.h"
 #include "../Kit/AsyncCopy.h"
+#include "../Planner/PlannerKernels.h"
 #include "StreamKernels.h"
 #include "StreamProduct.h"
 #include "blocksparse/IR/KernelProblem.h"
@@ -18,12 +19,13 @@ bool mlir::blocksparse::device::supportsStream(const ::blocksparse::GPUFacts &fa
   using ::blocksparse::KernelFamily;
   return (isScheduledFor(op, KernelFamily::CUDAStream, facts) ||
           isScheduledFor(op, KernelFamily::CUDAStreamWgmma, facts)) &&
-         StreamPlan::get(op, facts);
+         hasOrMakesStages(facts, op) && StreamPlan::get(op, facts);
 }
 
 Value mlir::blocksparse::device::fitsStream(ImplicitLocOpBuilder &host,
                                             const ::blocksparse::GPUFacts &facts, PlannedDSDOp op) {
   Value fits = both(host, isAligned16(host, op.getDense()), isAligned16(host, op.getInit()));
+  fits = both(host, fits, hasInt32Blocks(host, op));
   if (!op.getPacked())
     fits = both(host, fits, canPackValues(host, op));
   if (StreamPlan::get(op, facts)->staged.hasInput)
@@ -39,16 +41,25 @@ static Value getPacked(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Plann
   if (!made)
     return op.getPacked();
   ValuesOrigin origin = ValuesOrigin::get(op);
-  int64_t places = cast<MemRefType>(op.getStages()[StageOperands::Order].getType()).getDimSize(0);
-  int64_t blocks = places * origin.headCopies * origin.batchCopies;
+  Value order = op.getStages()[StageOperands::Order];
+  const int64_t copies = origin.headCopies * origin.batchCopies;
+  int64_t blocks = cast<MemRefType>(order.getType()).getDimSize(0);
+  SmallVector<Value> sizes;
+  if (ShapedType::isDynamic(blocks))
+    sizes.push_back(Int(host, memrefDim(host, order, 0)) * copies);
+  else
+    blocks *= copies;
   auto type = MemRefType::get({blocks, plan.shape.block, plan.shape.block}, plan.element);
-  Value packed = memref::AllocOp::create(host, type);
+  Value packed = memref::AllocOp::create(host, type, sizes);
   emitPackValues(host, kernels, op, packed);
   return packed;
 }
 
 void mlir::blocksparse::device::emitStream(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
                                            PlannedDSDOp op) {
+  if (op.getStages().empty())
+    return withMadeStages(host, kernels, op,
+                          [&](PlannedDSDOp staged) { emitStream(host, kernels, staged); });
   StreamPlan plan = *StreamPlan::get(op, kernels.getFacts());
   bool made = false;
   Value packed = getPacked(host, kernels, op, plan, made);

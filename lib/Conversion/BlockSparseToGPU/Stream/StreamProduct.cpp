@@ -194,9 +194,11 @@ void StreamKernel::emitCopies(ImplicitLocOpBuilder &b, const StagedTile &tile, V
       emitIf(b, arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, panels, constant(b, panel)),
              load);
   }
+  Value block = head[StreamRecordTable::First];
+  // The values of a pattern whose number of blocks is open are there once.
   int64_t places = cast<MemRefType>(op.getStages()[StageOperands::Order].getType()).getDimSize(0);
-  Value block = Int(b, head[StreamRecordTable::First]) +
-                Int(b, origin.copyOf(b, tile.batch, tile.head)) * places;
+  if (!ShapedType::isDynamic(places))
+    block = Int(b, block) + Int(b, origin.copyOf(b, tile.batch, tile.head)) * places;
   auto blockType = LLVM::LLVMArrayType::get(b.getI8Type(), plan.blockBytes());
   Value source =
       LLVM::GEPOp::create(b, packed.getType(), blockType, packed, ArrayRef<LLVM::GEPArg>{block});
@@ -206,20 +208,25 @@ void StreamKernel::emitCopies(ImplicitLocOpBuilder &b, const StagedTile &tile, V
 void StreamKernel::emitProducer(ImplicitLocOpBuilder &b) {
   TileRange range = lists.tilesOfCta(b);
   StageRing::Position start = ring->start(b, /*producer=*/true);
-  Value one = constant(b, 1), last = constant(b, records.rows() - 1);
+  Value one = constant(b, 1);
+  // A table of open size has a record to read ahead behind those of each row group.
+  auto existing = [&](ImplicitLocOpBuilder &b, Value record) -> Value {
+    if (ShapedType::isDynamic(records.rows()))
+      return record;
+    return arith::MinSIOp::create(b, record, constant(b, records.rows() - 1));
+  };
   emitCarry(
       b, range.from, range.to, one, start.toCarried(),
       [&](ImplicitLocOpBuilder &b, Value number, ValueRange carried) {
         StagedTile tile = lists.read(b, number);
         SmallVector<Value> initial(carried);
-        llvm::append_range(initial, readHead(b, arith::MinSIOp::create(b, tile.first, last)));
+        llvm::append_range(initial, readHead(b, existing(b, tile.first)));
         Value end = Int(b, tile.first) + tile.records;
         SmallVector<Value> results = emitCarry(
             b, tile.first, end, one, initial,
             [&](ImplicitLocOpBuilder &b, Value record, ValueRange carried) {
               StageRing::Position at = StageRing::Position::fromCarried(carried);
-              Value ahead = arith::MinSIOp::create(b, Int(b, record) + one, last);
-              SmallVector<Value> following = readHead(b, ahead);
+              SmallVector<Value> following = readHead(b, existing(b, Int(b, record) + one));
               ring->waitEmpty(b, at);
               emitCopies(b, tile, record,
                          SmallVector<Value>(carried.drop_front(StageRing::Position::numCarried)),

@@ -11,6 +11,7 @@
 #include "../Kit/IntTable.h"
 #include "../Kit/SharedTile.h"
 #include "../Operands/StagedTiles.h"
+#include "../Planner/PlannerKernels.h"
 #include "WgmmaDenseResult.h"
 #include "WgmmaKernels.h"
 #include "WgmmaProduct.h"
@@ -27,6 +28,12 @@ using namespace mlir::blocksparse::device;
 static constexpr int64_t slabRows = 64;
 
 static MemRefType bufferType(Value memref) { return cast<MemRefType>(memref.getType()); }
+
+/// Returns the last row (i32) of a table.
+static Value lastRow(ImplicitLocOpBuilder &b, Value table) {
+  Value rows = memrefDim(b, table, 0);
+  return Int(b, b.createOrFold<arith::IndexCastOp>(b.getI32Type(), rows)) - 1;
+}
 
 namespace {
 
@@ -80,6 +87,8 @@ private:
   Value valuesMap, denseMap, outMap, inputMap;
   StagedTiles lists;
   IntTable records;
+  /// Index (i32) of the last record.
+  Value lastRecord;
   ValuesOrigin origin;
   DenseView out;
 };
@@ -115,6 +124,7 @@ DSDKernel::DSDKernel(ImplicitLocOpBuilder &b, PlannedDSDOp op, const DSDPlan &pl
       records(IntTable::get(b, mapping.lookup(op.getStages()[StageOperands::Records]))),
       origin(ValuesOrigin::get(op)),
       out(DenseView::get(b, mapping.lookup(op.getInit()), op.getTransposeOut())) {
+  lastRecord = lastRow(b, mapping.lookup(op.getStages()[StageOperands::Records]));
   if (plan.shape.hasInput)
     inputMap = mapping.lookup(maps[3]);
 }
@@ -138,8 +148,7 @@ Value DSDKernel::slabOf(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value wa
 }
 
 Value DSDKernel::recordOf(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step) const {
-  Value last = i32Constant(b, records.rows() - 1);
-  return arith::MinSIOp::create(b, Int(b, tile.fields[First]) + step, last);
+  return arith::MinSIOp::create(b, Int(b, tile.fields[First]) + step, lastRecord);
 }
 
 SmallVector<Value> DSDKernel::readStep(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step) {
@@ -269,7 +278,8 @@ void DSDKernel::storeSubtile(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Val
 
 bool mlir::blocksparse::device::supportsWgmma(const ::blocksparse::GPUFacts &facts,
                                               PlannedDSDOp op) {
-  return isScheduledFor(op, ::blocksparse::KernelFamily::CUDAWgmma, facts);
+  return isScheduledFor(op, ::blocksparse::KernelFamily::CUDAWgmma, facts) &&
+         hasOrMakesStages(facts, op);
 }
 
 Value mlir::blocksparse::device::fitsWgmma(ImplicitLocOpBuilder &host,
@@ -277,6 +287,7 @@ Value mlir::blocksparse::device::fitsWgmma(ImplicitLocOpBuilder &host,
   Value fits = both(host, isAligned16(host, op.getValues()), isRowMajor(host, op.getValues()));
   fits = both(host, fits, isAligned16(host, op.getDense()));
   fits = both(host, fits, isAligned16(host, op.getInit()));
+  fits = both(host, fits, hasInt32Blocks(host, op));
   if (hasMappedInput(op))
     fits = both(host, fits, isAligned16(host, op.getInput()));
   return fits;
@@ -284,6 +295,9 @@ Value mlir::blocksparse::device::fitsWgmma(ImplicitLocOpBuilder &host,
 
 void mlir::blocksparse::device::emitWgmma(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
                                           PlannedDSDOp op) {
+  if (op.getStages().empty())
+    return withMadeStages(host, kernels, op,
+                          [&](PlannedDSDOp staged) { emitWgmma(host, kernels, staged); });
   DSDPlan plan(op, kernels.getFacts().sharedMemoryPerBlock);
   SmallVector<Value> maps{
       createValuesMap(host, op.getValues(), plan.values),

@@ -1,0 +1,104 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// The kernel that fills the records of a bundle (blocksparse/Plan/RunTimeStages.h), one CTA for
+// each. It works in passes. A pass takes at most one block of each block row and panel, the one of
+// the smallest value block that is left; blocks that occur twice need more passes. The records of a
+// pass follow those of the pass before. A pass has these steps, with a barrier after each:
+//   1. Each entry offers its value block to the place of its row and panel; the smallest wins.
+//   2. Blocks are counted for each panel.
+//   3. One warp lists the panels that have a block, with the number of blocks before each.
+//   4. Stream kernels: records are cut, as many panels in each as fit.
+//   5. Records, and the packed order, are written.
+
+#ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_PLANNER_STAGEFILLER_H
+#define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_PLANNER_STAGEFILLER_H
+
+#include "../Kit/SharedTile.h"
+#include "WordTable.h"
+#include "blocksparse/Plan/RunTimeStages.h"
+
+namespace mlir::blocksparse::device {
+
+/// Holds the tables that the kernel reads and writes, in the kernel.
+struct StageFillerTables {
+  Value segments, entries, ranked, records, rows, order, groups;
+};
+
+/// Emits the kernel of one CTA.
+class StageFiller {
+public:
+  StageFiller(ImplicitLocOpBuilder &b, const ::blocksparse::RunTimeStages &stages,
+              const StageFillerTables &tables);
+
+  void emit(ImplicitLocOpBuilder &b) const;
+
+private:
+  /// Holds what the passes before have made: records of each row group, and blocks (i32).
+  struct Progress {
+    Value records, blocks;
+  };
+
+  /// Load and store word `index` (i32) of the part of shared memory that begins at byte `part`.
+  Value word(ImplicitLocOpBuilder &b, int64_t part, Value index) const;
+  void setWord(ImplicitLocOpBuilder &b, int64_t part, Value index, Value value) const;
+  Value single(ImplicitLocOpBuilder &b, int64_t part) const;
+  /// Emits `body` for each of `number` (i32) items, in turns of the threads of the CTA.
+  void forEach(ImplicitLocOpBuilder &b, Value number,
+               function_ref<void(ImplicitLocOpBuilder &, Value item)> body) const;
+  /// Returns the index of the place of a row of the bundle and a panel.
+  Value placeOf(ImplicitLocOpBuilder &b, Value row, Value panel) const {
+    return Int(b, row) * stages.denseBlocks + panel;
+  }
+  /// Returns the value block at a place in this pass, and i1: there is one.
+  std::pair<Value, Value> foundAt(ImplicitLocOpBuilder &b, Value row, Value panel) const;
+  /// Returns the segment of row `row` of the bundle, or -1.
+  Value segmentOf(ImplicitLocOpBuilder &b, Value row) const;
+
+  void writeSlabs(ImplicitLocOpBuilder &b) const;
+  void clear(ImplicitLocOpBuilder &b) const;
+  void offer(ImplicitLocOpBuilder &b) const;
+  /// Returns a number (i32) that is not 0 if some row has blocks for another pass.
+  Value blocksLeft(ImplicitLocOpBuilder &b) const;
+  void count(ImplicitLocOpBuilder &b) const;
+  void listPanels(ImplicitLocOpBuilder &b) const;
+  void cutRecords(ImplicitLocOpBuilder &b) const;
+  void writeStreamRecords(ImplicitLocOpBuilder &b, const Progress &progress) const;
+  /// Holds a record that a warp writes (i32): its row in the table, its first panel among those
+  /// that have a block, its numbers of panels and blocks, and the packed index of its first block.
+  struct RecordPart {
+    Value row, firstPanel, panels, blocks, place;
+  };
+  void writeStreamHead(ImplicitLocOpBuilder &b, const RecordPart &part) const;
+  void writeWordsOfRows(ImplicitLocOpBuilder &b, const RecordPart &part) const;
+  void writeWordsOfPanels(ImplicitLocOpBuilder &b, const RecordPart &part) const;
+  /// Writes the word of a lane and its blocks to the order. The word has a bit for each of `bits`
+  /// (i32) places from 0 on that has a block; `place` returns the row and the panel of a bit. `has`
+  /// (i1) is true for a lane that has a word, at `column` (i32) of the record; `always` tells that
+  /// words without a block are not 0. All lanes of the warp call it together.
+  void writeWord(ImplicitLocOpBuilder &b, const RecordPart &part, Value has, Value bits,
+                 Value column, bool always,
+                 function_ref<std::pair<Value, Value>(ImplicitLocOpBuilder &, Value)> place) const;
+  void writeWgmmaRecords(ImplicitLocOpBuilder &b, const Progress &progress) const;
+  void keepTaken(ImplicitLocOpBuilder &b) const;
+  /// Writes a record of zeros behind the last one, which kernels read ahead, and the records of the
+  /// row groups.
+  void finish(ImplicitLocOpBuilder &b, const Progress &progress) const;
+  /// Returns the number of records that a pass has made in each row group.
+  Value recordsOfPass(ImplicitLocOpBuilder &b) const;
+  /// Returns the first record of row group `number` of the bundle.
+  Value firstRecord(ImplicitLocOpBuilder &b, int64_t number) const;
+
+  ::blocksparse::RunTimeStages stages;
+  ::blocksparse::RunTimeStageMemory memory;
+  SharedMemory shared;
+  WordTable entries, ranked, records, rows, order, groups;
+  SegmentReader segments;
+  /// The thread, its warp and lane, the bundle, its first block and its number of blocks (all i32),
+  /// and i1: its blocks lie within the tables.
+  Value thread, warp, lane, bundle, firstBlock, blocks, fits;
+};
+
+} // namespace mlir::blocksparse::device
+
+#endif // BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_PLANNER_STAGEFILLER_H

@@ -1,0 +1,46 @@
+// This file is licensed under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "WordTable.h"
+
+#include "../../Device/Loops.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace mlir::blocksparse;
+using namespace mlir::blocksparse::device;
+
+Value WordTable::rows(ImplicitLocOpBuilder &b) const {
+  return b.createOrFold<arith::IndexCastOp>(b.getI32Type(), memrefDim(b, memref, 0));
+}
+
+Value WordTable::load(ImplicitLocOpBuilder &b, Value row, Value column) const {
+  return memref::LoadOp::create(b, memref, ValueRange{toIndex(b, row), toIndex(b, column)});
+}
+
+void WordTable::store(ImplicitLocOpBuilder &b, Value value, Value row, Value column) const {
+  memref::StoreOp::create(b, value, memref, ValueRange{toIndex(b, row), toIndex(b, column)});
+}
+
+void WordTable::store(ImplicitLocOpBuilder &b, Value value, Value position) const {
+  memref::StoreOp::create(b, value, memref, ValueRange{toIndex(b, position)});
+}
+
+void WordTable::storeRow(ImplicitLocOpBuilder &b, Value row, ArrayRef<Value> values) const {
+  for (auto [column, value] : llvm::enumerate(values))
+    store(b, value, row, static_cast<int64_t>(column));
+}
+
+Value SegmentReader::count(ImplicitLocOpBuilder &b, Value segment) const {
+  Value first = field(b, segment, SegmentTable::First);
+  Value count = field(b, segment, SegmentTable::Count);
+  Value zero = i32Constant(b, 0), capacity = entries.rows(b);
+  auto isAtLeast = [&](Value value, Value least) -> Value {
+    return arith::CmpIOp::create(b, arith::CmpIPredicate::sge, value, least);
+  };
+  Value inside = both(b, isAtLeast(first, zero), isAtLeast(count, zero));
+  inside = both(b, inside, isAtLeast(capacity, first));
+  inside = both(b, inside, isAtLeast(Int(b, capacity) - first, count));
+  return arith::SelectOp::create(b, inside, count, zero);
+}
