@@ -140,6 +140,13 @@ int blocksparseProgramDescribe(BlocksparseProgram program, const BlocksparseComp
                                BlocksparseTextCallback onText,
                                BlocksparseDiagnosticCallback onDiagnostic, void *userData);
 
+/// Prints a program of the gradients of functions: for each function f of the names in `functions`,
+/// separated by commas, f_forward and f_backward as the pass blocksparse-generate-gradients makes
+/// them. The program must be at the stage "parse".
+int blocksparseProgramPrintGradients(BlocksparseProgram program, const char *functions,
+                                     BlocksparseTextCallback onText,
+                                     BlocksparseDiagnosticCallback onDiagnostic, void *userData);
+
 /// Prints the IR after a stage: parse, optimise, schedule, plan, bufferize, lower or llvm. Like
 /// every function below it leaves the program as it is.
 int blocksparseProgramPrintStage(BlocksparseProgram program,

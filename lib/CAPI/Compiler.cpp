@@ -4,9 +4,12 @@
 #include "Program.h"
 #include "blocksparse/Support/Version.h"
 #include "blocksparse/Target/CPU/CHeader.h"
+#include "blocksparse/Transforms/Passes.h"
 #include "blocksparse/Transforms/Schedule.h"
 #include "blocksparse/Transforms/TuningDatabase.h"
 
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -61,6 +64,38 @@ static llvm::json::Value describe(const FunctionSignature &signature, bool usesD
 static int give(StringRef text, BlocksparseTextCallback onText, void *userData) {
   onText(text.data(), text.size(), userData);
   return 0;
+}
+
+static int give(ModuleOp module, BlocksparseTextCallback onText, void *userData) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module.print(stream);
+  return give(text, onText, userData);
+}
+
+/// Returns a program that has the gradients of functions in their place.
+static FailureOr<Program> differentiate(const BlocksparseProgramImpl &source, StringRef functions) {
+  if (source.passed != Stage::Parse)
+    return emitError(UnknownLoc::get(&source.context))
+           << "expects a program at the stage 'parse', to differentiate it, but got one after '"
+           << getStages()[static_cast<size_t>(source.passed)].name << "'";
+  Program program = source.program.clone();
+  if (failed(keepFunctions(program, functions)))
+    return failure();
+  GenerateGradientsPassOptions options;
+  for (StringRef name : llvm::split(functions, ','))
+    options.functions.push_back(name.str());
+  PassManager gradients(&source.context);
+  gradients.addPass(createGenerateGradientsPass(options));
+  if (failed(gradients.run(*program.module)))
+    return failure();
+  for (const std::string &name : options.functions)
+    program.module->lookupSymbol<func::FuncOp>(name).setPrivate();
+  PassManager cleanUp(&source.context);
+  cleanUp.addPass(createSymbolDCEPass());
+  if (failed(cleanUp.run(*program.module)))
+    return failure();
+  return program;
 }
 
 static std::optional<OutputFormat> getFormat(BlocksparseFormat format) {
@@ -154,6 +189,14 @@ int blocksparseProgramListSchedules(BlocksparseProgram program,
               onText, userData);
 }
 
+int blocksparseProgramPrintGradients(BlocksparseProgram program, const char *functions,
+                                     BlocksparseTextCallback onText,
+                                     BlocksparseDiagnosticCallback onDiagnostic, void *userData) {
+  DiagnosticReporter reporter(program->context, onDiagnostic, userData);
+  FailureOr<Program> gradients = differentiate(*program, functions);
+  return failed(gradients) || give(*gradients->module, onText, userData);
+}
+
 int blocksparseProgramPrintStage(BlocksparseProgram program,
                                  const BlocksparseCompileOptions *options, const char *stage,
                                  BlocksparseTextCallback onText,
@@ -170,10 +213,7 @@ int blocksparseProgramPrintStage(BlocksparseProgram program,
   ModuleOp module = *compilation->program.module;
   if (failed(compile(module, compilation->options)))
     return 1;
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  module.print(stream);
-  return give(text, onText, userData);
+  return give(module, onText, userData);
 }
 
 int blocksparseProgramEmit(BlocksparseProgram program, const BlocksparseCompileOptions *options,

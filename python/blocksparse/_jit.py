@@ -3,7 +3,8 @@
 """`blocksparse.jit`: a Python function over operations of the package becomes one program.
 
 The function is called once for each combination of shapes, types and other arguments with objects that stand for
-its arrays, and each operation is written into one function of MLIR, which is compiled as a whole.
+its arrays, and each operation is written into one function of MLIR, which is compiled as a whole. Where a tensor
+of torch asks for its gradient, the compiler writes the backward pass of this function as a second one.
 """
 
 import functools
@@ -13,7 +14,7 @@ import threading
 
 import numpy as np
 
-from blocksparse import _arrays, _operations, _text
+from blocksparse import _arrays, _library, _operations, _text
 from blocksparse._errors import ArgumentError
 from blocksparse.compiler import compile as compile_text
 from blocksparse.layout import Layout
@@ -221,6 +222,10 @@ class _Jitted:
         self._function, self._signature = function, inspect.signature(function)
         self._lock, self._compiled = threading.Lock(), {}
 
+    def __reduce__(self):
+        # It is pickled as a function is: by the name under which its module has it.
+        return self.__qualname__
+
     def _arguments(self, arguments, options):
         """Returns {name: value} of all arguments, and of those that are arrays."""
         bound = self._signature.bind(*arguments, **options)
@@ -234,27 +239,35 @@ class _Jitted:
         if not arrays:
             raise ArgumentError("arguments", "an argument that is an array", repr(list(values)))
         _arrays.check_same_place(list(arrays.items()))
-        for name, array in arrays.items():
-            if getattr(array, "requires_grad", False) and sys.modules["torch"].is_grad_enabled():
-                raise ArgumentError(name, "an array without requires_grad: a traced program has no gradient",
-                                    "one with it")
         return {**values, **arrays}, arrays
 
     def compiled(self, *arguments, **options):
         """Returns the CompiledFunction for arguments like these, with members mlir, plan, ptx and stage."""
-        return self._find(*self._arguments(arguments, options))
+        return self._find("program", *self._arguments(arguments, options))
 
-    def _find(self, values, arrays):
+    def gradients(self, *arguments, **options):
+        """Returns two CompiledFunctions for arguments like these. The first returns the results and what is saved of
+        them; the second takes the arguments, all that the first returned, and the gradient of each result of floats,
+        and returns the gradient of each argument of floats."""
+        return self._find("gradients", *self._arguments(arguments, options))[:2]
+
+    def _find(self, kind, values, arrays):
         target = _operations.target_of(next(iter(arrays.values())))
         others = tuple((name, value) for name, value in values.items() if name not in arrays)
-        key = (target, others, tuple((name, tuple(array.shape), array.dtype) for name, array in arrays.items()))
+        key = (kind, target, others,
+               tuple((name, tuple(array.shape), array.dtype) for name, array in arrays.items()))
         try:
             found = self._compiled.get(key)
         except TypeError:
             raise ArgumentError("arguments", "arrays, and other arguments that can be hashed",
                                 repr([name for name, value in others if type(value).__hash__ is None])) from None
         if found is None:
-            found = compile_text(self._trace(values, arrays), target=target)
+            name, text, num_results = self._trace(values, arrays)
+            if kind == "gradients":
+                text = _library.Program(text).gradients(name)
+                found = (*(compile_text(text, f"{name}_{part}", target) for part in ("forward", "backward")), num_results)
+            else:
+                found = compile_text(text, target=target)
             with self._lock:
                 if len(self._compiled) >= _operations.MAX_FUNCTIONS:
                     self._compiled.clear()
@@ -262,7 +275,7 @@ class _Jitted:
         return found
 
     def _trace(self, values, arrays):
-        """Returns the text of the program."""
+        """Returns the name of the function in the program, the text of the program, and the number of results."""
         name = self.__name__ if self.__name__.isidentifier() else "main"
         trace = _Trace(name)
         traced = {key: trace.argument(key, array) for key, array in arrays.items()}
@@ -271,11 +284,20 @@ class _Jitted:
         if not results or not all(isinstance(one, _Traced) for one in results):
             raise ArgumentError("return", "an array that was computed, or a tuple of them",
                                 repr([type(one).__name__ for one in results]))
-        return trace.finish(traced, results)
+        return name, trace.finish(traced, results), len(results)
 
     def __call__(self, *arguments, **options):
         values, arrays = self._arguments(arguments, options)
-        return self._find(values, arrays)(*arrays.values())
+        if _asks_for_gradients(arrays.values()):
+            from blocksparse import _jit_gradients
+
+            return _jit_gradients.call(*self._find("gradients", values, arrays), list(arrays.values()))
+        return self._find("program", values, arrays)(*arrays.values())
+
+
+def _asks_for_gradients(arrays):
+    """Tells whether torch records what is computed of arrays."""
+    return any(getattr(array, "requires_grad", False) for array in arrays) and sys.modules["torch"].is_grad_enabled()
 
 
 def jit(function):
@@ -287,6 +309,6 @@ def jit(function):
         return blocksparse.dsd(layout, blocksparse.softmax(layout, scores, 0.125), v)
 
     Between the operations, + - * / take arrays of one shape and numbers. Arguments that are no arrays are constants of
-    the program. There are no gradients.
+    the program. Tensors of torch that require a gradient get it, of one program for the whole backward pass.
     """
     return _Jitted(function)

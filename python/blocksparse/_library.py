@@ -134,6 +134,7 @@ def _compiler():
     _declare(library, "blocksparseProgramDestroy", None, pointer)
     _declare(library, "blocksparseProgramDescribe", integer, pointer, options, _TEXT, _DIAGNOSE, pointer)
     _declare(library, "blocksparseProgramListSchedules", integer, pointer, options, _TEXT, _DIAGNOSE, pointer)
+    _declare(library, "blocksparseProgramPrintGradients", integer, pointer, string, _TEXT, _DIAGNOSE, pointer)
     _declare(library, "blocksparseProgramPrintStage", integer, pointer, options, string, _TEXT, _DIAGNOSE,
              pointer)
     _declare(library, "blocksparseProgramEmitToMemory", integer, pointer, options, integer, _TEXT, _DIAGNOSE,
@@ -206,9 +207,11 @@ def _options(target, database=None):
 
 
 class Program:
-    """A parsed and verified module. One thread at a time may use it."""
+    """A parsed and verified module. One thread at a time may use it, in the process that parsed it: the threads of
+    the compiler do not live on in a process that was forked."""
 
     def __init__(self, text, name="<program>"):
+        self._process = os.getpid()
         data = text.encode() if isinstance(text, str) else bytes(text)
         diagnostics = _Diagnostics()
         self._library = _compiler()
@@ -218,8 +221,13 @@ class Program:
             raise diagnostics.error()
 
     def __del__(self):
-        if getattr(self, "_handle", None):
+        # A fork leaves the memory: to free it would wait for threads that are not there.
+        if getattr(self, "_handle", None) and self.is_of_this_process():
             self._library.blocksparseProgramDestroy(self._handle)
+
+    def is_of_this_process(self):
+        """Tells whether this process has parsed the program."""
+        return self._process == os.getpid()
 
     def _text(self, function, *arguments):
         """Calls a function that passes text to a callback and returns the text."""
@@ -244,6 +252,10 @@ class Program:
             raise ArgumentError("stage", f"one of {', '.join(STAGES)}", repr(stage))
         return self._text(self._library.blocksparseProgramPrintStage, _options(target, database),
                           stage.encode()).get()
+
+    def gradients(self, function):
+        """Returns the text of a program of two functions, those named FUNCTION_forward and FUNCTION_backward."""
+        return self._text(self._library.blocksparseProgramPrintGradients, function.encode()).get()
 
     def ptx(self, target, database=None):
         """Returns the kernels of a program for a GPU."""

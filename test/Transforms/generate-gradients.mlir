@@ -1,4 +1,4 @@
-// RUN: blocksparse-opt %s -blocksparse-generate-gradients=functions=mlp,attention,recomputed -canonicalize -cse | FileCheck %s
+// RUN: blocksparse-opt %s -blocksparse-generate-gradients=functions=mlp,attention,recomputed,quotient -canonicalize -cse | FileCheck %s
 
 #layout = #blocksparse.layout<16x16, grid 2x4, mask "1010/0111">
 !w = tensor<32x64xf32, #layout>
@@ -51,4 +51,16 @@ func.func @recomputed(%q: tensor<32x8xf16>, %k: tensor<64x8xf16>) -> tensor<32x8
   %p = blocksparse.softmax %s : (tensor<32x64xf32, #layout>) -> tensor<32x64xf16, #layout>
   %o = blocksparse.dsd %p, %v : (tensor<32x64xf16, #layout>, tensor<64x8xf16>) -> tensor<32x8xf16>
   return %o : tensor<32x8xf16>
+}
+
+// The gradient of a divisor is computed from the quotient.
+// CHECK-LABEL: func.func @quotient_backward(
+// CHECK-SAME: %[[A:[^:]*]]: tensor<8xf32>, %[[B:[^:]*]]: tensor<8xf32>, %[[Q:[^:]*]]: tensor<8xf32>, %[[DQ:[^:]*]]: tensor<8xf32>)
+// CHECK: %[[DA:.*]] = arith.divf %[[DQ]], %[[B]]
+// CHECK: %[[P:.*]] = arith.mulf %[[DA]], %[[Q]]
+// CHECK: %[[DB:.*]] = arith.negf %[[P]]
+// CHECK: return %[[DA]], %[[DB]]
+func.func @quotient(%a: tensor<8xf32>, %b: tensor<8xf32>) -> tensor<8xf32> {
+  %q = arith.divf %a, %b : tensor<8xf32>
+  return %q : tensor<8xf32>
 }

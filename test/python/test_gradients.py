@@ -171,8 +171,11 @@ class Gradients(unittest.TestCase):
   %t = blocksparse.transpose %e : ({s}) -> {t}
   %g = blocksparse.to_dense %t : ({t}) -> {dense(16, 12)}
   %h = arith.mulf %g, %g : {dense(16, 12)}
-  %y = arith.subf %h, %g : {dense(16, 12)}"""
-        check(self, {"s": s, "a": a, "b": b, "x": dense(12, 16)}, body, {"y": dense(16, 12)}, self.rng)
+  %y = arith.subf %h, %g : {dense(16, 12)}
+  %one = arith.constant dense<1.0> : {dense(16, 12)}
+  %k = arith.addf %h, %one : {dense(16, 12)}
+  %z = arith.divf %y, %k : {dense(16, 12)}"""
+        check(self, {"s": s, "a": a, "b": b, "x": dense(12, 16)}, body, {"z": dense(16, 12)}, self.rng)
 
     def test_softmax(self):
         s, lse, rpe = "tensor<2x2x12x16xf64, #heads>", dense(2, 2, 12), dense(1, 12, 16)

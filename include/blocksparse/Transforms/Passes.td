@@ -79,7 +79,7 @@ def GenerateGradientsPass : Pass<"blocksparse-generate-gradients", "::mlir::Modu
     cotangents of the floating-point results, and returns the gradients of the floating-point
     arguments. `f` has one block, of the operations sdd, dsd, dds, bsr_addmm, sampled_addmm, matmul
     (of the form linear), softmax, attention, to_dense, from_dense, transpose and add, of `arith`
-    addf, subf, mulf, negf, extf and truncf, and of `tensor` expand_shape and collapse_shape. An
+    addf, subf, mulf, divf, negf, extf and truncf, and of `tensor` expand_shape and collapse_shape. An
     operation without a rule is an error.
 
     What is saved is decided by bytes. The result of a product is saved if the backward function

@@ -313,6 +313,17 @@ static LogicalResult addRule(arith::MulFOp op, GradientBuilder &b) {
   return success();
 }
 
+static LogicalResult addRule(arith::DivFOp op, GradientBuilder &b) {
+  Value quotient =
+      arith::DivFOp::create(b, b.getCotangent(op.getResult()), b.getPrimal(op.getRhs()));
+  b.addCotangent(op.getLhs(), quotient);
+  if (b.isWanted(op.getRhs()))
+    b.addCotangent(
+        op.getRhs(),
+        arith::NegFOp::create(b, arith::MulFOp::create(b, quotient, b.getPrimal(op.getResult()))));
+  return success();
+}
+
 template <typename OpTy>
 static LogicalResult addConversionRule(OpTy op, GradientBuilder &b) {
   Type element = getElementTypeOrSelf(op.getIn());
@@ -332,6 +343,7 @@ std::optional<LogicalResult> mlir::blocksparse::addElementGradients(Operation *o
   return llvm::TypeSwitch<Operation *, Result>(op)
       .Case<ToDenseOp, FromDenseOp, TransposeOp, AddOp, tensor::ExpandShapeOp,
             tensor::CollapseShapeOp, arith::AddFOp, arith::SubFOp, arith::NegFOp, arith::MulFOp,
-            arith::ExtFOp, arith::TruncFOp>([&](auto own) -> Result { return addRule(own, b); })
+            arith::DivFOp, arith::ExtFOp, arith::TruncFOp>(
+          [&](auto own) -> Result { return addRule(own, b); })
       .Default([](Operation *) -> Result { return std::nullopt; });
 }

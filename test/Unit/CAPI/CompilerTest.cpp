@@ -114,6 +114,42 @@ TEST_F(CompilerCAPI, ParseErrorsHavePlaceAndReason) {
   EXPECT_TRUE(contains(texts.errors, "expects a stage to start after (parse, ")) << texts.errors;
 }
 
+TEST_F(CompilerCAPI, PrintsGradients) {
+  // The program of the gradients has neither the function nor the one that is not named.
+  Texts gradients;
+  ASSERT_EQ(blocksparseProgramPrintGradients(program, "product", onText, onDiagnostic, &gradients),
+            0)
+      << gradients.errors;
+  EXPECT_FALSE(contains(gradients.text, "@product(")) << gradients.text;
+  EXPECT_FALSE(contains(gradients.text, "@dense")) << gradients.text;
+  BlocksparseProgram parsed = parse(gradients.text);
+  ASSERT_NE(parsed, nullptr) << texts.errors;
+  ASSERT_EQ(blocksparseProgramDescribe(parsed, nullptr, onText, onDiagnostic, &texts), 0);
+  EXPECT_TRUE(contains(texts.text, "\"name\":\"product_forward\"")) << texts.text;
+  EXPECT_TRUE(contains(texts.text, "\"name\":\"product_backward\"")) << texts.text;
+  blocksparseProgramDestroy(parsed);
+
+  const std::pair<const char *, const char *> faults[] = {
+      {"product,other", "expects a public function of the module, but got 'other'"},
+      {"", "expects a public function of the module, but got ''"},
+  };
+  for (auto [functions, error] : faults) {
+    Texts result;
+    EXPECT_EQ(blocksparseProgramPrintGradients(program, functions, onText, onDiagnostic, &result),
+              1);
+    EXPECT_TRUE(contains(result.errors, error)) << result.errors;
+  }
+  BlocksparseProgram planned =
+      blocksparseProgramParse("", 0, nullptr, "plan", onDiagnostic, &texts);
+  Texts result;
+  EXPECT_EQ(blocksparseProgramPrintGradients(planned, "f", onText, onDiagnostic, &result), 1);
+  EXPECT_TRUE(contains(result.errors,
+                       "expects a program at the stage 'parse', to differentiate it, "
+                       "but got one after 'plan'"))
+      << result.errors;
+  blocksparseProgramDestroy(planned);
+}
+
 TEST_F(CompilerCAPI, ReadsBytecode) {
   std::ifstream file(BLOCKSPARSE_BYTECODE, std::ios::binary);
   BlocksparseProgram bytecode =
