@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Parameters: --param verify-roundtrip=1 makes every run of blocksparse-opt print, parse
-# and compare its input in text and bytecode. Environment: BLOCKSPARSE_GPU=1 says that
+# and compare its input in text and bytecode; --param wheel=FILE names the wheel that tests
+# install (tools/dev.sh wheel). Environment: BLOCKSPARSE_GPU=1 says that
 # tests may use a GPU (feature `gpu`); they run on the simulated GPU (feature `simulator`)
 # where the processor has what it needs.
 
@@ -76,7 +77,17 @@ if torch_python:
         config.available_features.add("torch-operators")
     if subprocess.call([torch_python, "-c", "import sklearn"], stderr=subprocess.DEVNULL) == 0:
         config.available_features.add("scikit-learn")
+    config.substitutions.append(("%torch_python", '"%s"' % torch_python))
     config.substitutions.append(("%package_torch_python", '%s"%s"' % (package, torch_python)))
+jax_python = os.environ.get("BLOCKSPARSE_JAX_PYTHON")
+find_jax = "import importlib.util, sys; sys.exit(importlib.util.find_spec('jax') is None)"
+if jax_python and subprocess.call([jax_python, "-c", find_jax]) == 0:
+    config.available_features.add("jax")
+    config.substitutions.append(("%package_jax_python", '%s"%s"' % (package, jax_python)))
+wheel = lit_config.params.get("wheel")
+if wheel:
+    config.available_features.add("wheel")
+    config.substitutions.append(("%wheel", wheel))
 config.substitutions.append(("%package_python", '%s"%s"' % (package, sys.executable)))
 if os.environ.get("BLOCKSPARSE_GPU") == "1":
     config.available_features.add("gpu")
