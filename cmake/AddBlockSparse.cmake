@@ -93,6 +93,25 @@ function(blocksparse_add_mlir_library name)
   blocksparse_export(${name})
 endfunction()
 
+# blocksparse_collect_libraries(variable Name...)
+#   Sets the variable to the static libraries of this project that the given ones link, without these.
+function(blocksparse_collect_libraries variable)
+  get_property(known GLOBAL PROPERTY BLOCKSPARSE_LIBS)
+  set(found)
+  set(pending ${ARGN})
+  while(pending)
+    list(POP_FRONT pending name)
+    get_target_property(links ${name} INTERFACE_LINK_LIBRARIES)
+    foreach(link ${links})
+      if(link IN_LIST known AND NOT link IN_LIST found)
+        list(APPEND found ${link})
+        list(APPEND pending ${link})
+      endif()
+    endforeach()
+  endwhile()
+  set(${variable} ${found} PARENT_SCOPE)
+endfunction()
+
 # A precompiled header that is the same each time, for ccache; ninja looks at the times of its sources.
 function(blocksparse_omit_times name)
   target_compile_options(${name} PRIVATE

@@ -14,6 +14,10 @@ usage: bash tools/dev.sh COMMAND [ARG ...]
   build [TARGET]  configure and build (preset: \$PRESET, else default)
   setup-torch     install torch of PyPI for the tests of the Python package: 80 s, 5.4 GB, in \$BLOCKSPARSE_TORCH_VENV
                   (default ~/.cache/blocksparse-torch); without it these tests are skipped
+  wheel           build the wheel of the Python package in dist, with LLVM inside, and test it in virtual environments of
+                  its own
+  setup-jax       install jax of PyPI for the test of its example: 0.4 GB, in \$BLOCKSPARSE_JAX_VENV (default
+                  ~/.cache/blocksparse-jax)
   demo            compile, run and check a BigBird attention
   test [FILTER]   build and run every test; FILTER is a lit path below test/
   roundtrip       print and parse again what the tests of IR and passes read
@@ -141,6 +145,19 @@ setup_torch() {
   "$torch_venv/bin/pip" install --quiet --disable-pip-version-check "torch>=2.10" numpy scipy ml_dtypes scikit-learn
 }
 
+# This is the same for jax.
+jax_venv=${BLOCKSPARSE_JAX_VENV:-${XDG_CACHE_HOME:-${HOME:-}/.cache}/blocksparse-jax}
+if [ -z "${BLOCKSPARSE_JAX_PYTHON:-}" ] && [ -x "$jax_venv/bin/python" ]; then
+  export BLOCKSPARSE_JAX_PYTHON="$jax_venv/bin/python"
+fi
+
+setup_jax() {
+  setup
+  [ -x "$jax_venv/bin/python" ] || /usr/bin/python3 -m venv "$jax_venv"
+  echo "jax: 0.4 GB in $jax_venv"
+  "$jax_venv/bin/pip" install --quiet --disable-pip-version-check jax
+}
+
 # Tenths of a second of one core that a step of a build takes without a compiler cache: the whole of 377
 # steps takes 8 minutes on two cores (CONTRIBUTING.md).
 step_tenths=25
@@ -236,7 +253,7 @@ run_suite() {
     { status=1; grep -E '\[  FAILED  \]|Failed|Failure|error:' "$unit" | head -n 60; }
   local passed failed skipped
   read -r passed failed skipped < <(count "$results" "$unit")
-  [ "$skipped" -eq 0 ] || echo "skipped: tests that need a GPU, torch (setup-torch), or a tool that is not here (REQUIRES lines)"
+  [ "$skipped" -eq 0 ] || echo "skipped: tests that need a GPU, torch (setup-torch), jax (setup-jax), or a tool that is not here (REQUIRES lines)"
   echo "$passed passed, $failed failed, $skipped skipped"
   return $status
 }
@@ -248,6 +265,24 @@ run_tests() {
   else
     run_suite "$build/test"
   fi
+}
+
+# Builds the wheel by the build that is there, and tests it where neither the sources nor the build are in reach.
+run_wheel() {
+  local operators=() wheels
+  [ -z "${BLOCKSPARSE_TORCH_PYTHON:-}" ] || operators=(BlockSparseTorchOperators)
+  build BlockSparseCompilerStandalone BlockSparseRuntime "${operators[@]}"
+  [ -x "$build/wheel-venv/bin/pip" ] || /usr/bin/python3 -m venv "$build/wheel-venv"
+  rm -rf dist
+  "$build/wheel-venv/bin/pip" wheel --quiet --no-index --no-deps --wheel-dir dist ./python
+  wheels=(dist/*.whl)
+  ls -l "${wheels[@]}"
+  local results="$build/wheel-results.json" status=0 passed failed skipped
+  run_lit wheel --param wheel="$root/${wheels[0]}" -o "$results" "$build"/test/python/wheel-{contents,numpy,torch}.test ||
+    status=1
+  read -r passed failed skipped < <(count "$results")
+  echo "$passed passed, $failed failed, $skipped skipped"
+  return $status
 }
 
 # Prints and parses every test's input again, as text and as bytecode.
@@ -327,9 +362,11 @@ shift || true
 case "$command" in
   setup) setup ;;
   setup-torch) setup_torch ;;
+  setup-jax) setup_jax ;;
   build) build "$@" ;;
   demo) build blocksparse-compile blocksparse-run && /usr/bin/python3 docs/examples/demo.py --bin "$build/bin" "$@" ;;
   test) run_tests "$@" ;;
+  wheel) run_wheel ;;
   roundtrip) run_roundtrip ;;
   asan) run_asan ;;
   fuzz) build && /usr/bin/python3 tools/blocksparse-fuzz.py --bin "$build/bin" --seconds "${1:-600}" "${@:2}" ;;
