@@ -55,6 +55,8 @@ def check(argument, value):
     """Returns the argument as an array that compiled code can read: a tensor of torch with strides, or an
     array of numpy in native byte order whose strides are whole elements."""
     if is_torch(value):
+        if value.is_nested:
+            raise ArgumentError(argument, "a tensor that is not nested", "a nested one")
         if value.layout is not sys.modules["torch"].strided:
             raise ArgumentError(argument, "a tensor of layout torch.strided", str(value.layout))
         if value.device.type not in ("cpu", "cuda"):
@@ -96,6 +98,18 @@ def _of_dlpack(argument, value):
                             f"{type(value).__name__}: {error}") from None
 
 
+def number(argument, value):
+    """Returns a number of Python, numpy or torch as a float."""
+    if isinstance(value, float):
+        return value
+    if getattr(value, "requires_grad", False):
+        raise ArgumentError(argument, "a number without requires_grad", "one with it")
+    try:
+        return float(None if isinstance(value, str) else value)
+    except (TypeError, ValueError, RuntimeError):
+        raise ArgumentError(argument, "a number", repr(value)) from None
+
+
 def device_of(value):
     """Returns the ordinal of an array's CUDA device, None for memory of the host."""
     if is_torch(value) and value.device.type == "cuda":
@@ -120,6 +134,14 @@ def check_same_place(arrays):
                                 kinds[not is_torch(array)])
         if is_torch(array) and array.device != first.device:
             raise ArgumentError(name, f"a tensor on {first.device}, as '{first_name}'", str(array.device))
+
+
+def check_no_gradient(arrays):
+    """Checks that torch asks for the gradient of no array, pairs (argument, array), where there is none."""
+    for name, array in arrays:
+        if getattr(array, "requires_grad", False) and sys.modules["torch"].is_grad_enabled():
+            raise ArgumentError(name, "a tensor without requires_grad, or torch.no_grad(): this function has no gradient",
+                                "one with it")
 
 
 def numpy_dtype(element):

@@ -62,21 +62,13 @@ def make_rule(scale, causal, modes, causal_offset=0, window=None, soft_cap=None)
     if offset and not causal and not window:
         raise ArgumentError("causal_offset", "0 without causal or window", offset)
     if soft_cap is not None:
-        soft_cap = number("soft_cap", soft_cap)
+        soft_cap = _arrays.number("soft_cap", soft_cap)
         if not 0 < soft_cap < math.inf:
             raise ArgumentError("soft_cap", "a finite number above 0", soft_cap)
     for name, mode in zip(_MASKS, modes):
         if mode not in ("add", "mul"):
             raise ArgumentError(f"{name}_mode", "'add' or 'mul'", repr(mode))
-    return Rule(number("scale", scale), bool(causal), tuple(modes), offset, window, soft_cap)
-
-
-def number(argument, value):
-    """Returns a number as a float."""
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        raise ArgumentError(argument, "a number", repr(value)) from None
+    return Rule(_arrays.number("scale", scale), bool(causal), tuple(modes), offset, window, soft_cap)
 
 
 class Masks:

@@ -4,10 +4,12 @@
 
 A pattern is known by the place and the content of its index arrays. A policy says what a call does: "never" keeps
 to the program that takes any pattern; "background" compiles one for the pattern in a thread when it is seen for the
-second time, and uses it once it is there; "now" compiles and uses it at once.
+second time, and uses it once it is there; "now" compiles and uses it at once. A process that ends waits for the
+compiler, which cannot be stopped inside: for the rest of one program, and no further one is begun.
 """
 
 import collections
+import os
 import threading
 
 import numpy as np
@@ -24,6 +26,15 @@ _patterns = collections.OrderedDict()
 _lock = threading.Lock()
 # One thread compiles at a time.
 _compiling = threading.Lock()
+
+
+def _forget_locks():
+    """Frees the locks in a process that was forked while another thread held them."""
+    global _lock, _compiling
+    _lock, _compiling = threading.Lock(), threading.Lock()
+
+
+os.register_at_fork(after_in_child=_forget_locks)
 
 
 class _Pattern:
@@ -106,9 +117,10 @@ def is_declined(bsr):
 def _compile(pattern, key, compile_for):
     try:
         function = compile_for(pattern.layout)
-        # This makes the code.
-        function.addresses
-        pattern.programs[key] = function
+        # The code is not made for a process that ends.
+        if threading.main_thread().is_alive():
+            function.addresses
+            pattern.programs[key] = function
     except CompileError:
         # The program for any pattern serves on.
         pattern.layout = None

@@ -142,7 +142,9 @@ def to_dense(x):
     rows, cols = bsr.size
     height, width = bsr.block
     dense = x.data.new_zeros(rows // height, cols // width, height, width)
-    dense = dense.index_put((x.row_indices.long(), x.column_indices.long()), x.data)
+    # The rows are those of the offsets, which have been checked.
+    rows_of = row_indices(x.size(), x.data, x.offsets, x.column_indices)
+    dense = dense.index_put((rows_of.long(), x.column_indices.long()), x.data)
     dense = dense.transpose(1, 2).reshape(rows, cols)
     return (dense if x.is_contiguous() else dense.mT).reshape(x.size())
 

@@ -16,13 +16,6 @@ from blocksparse._errors import ArgumentError, RunError
 __all__ = ["bsr_dense_addmm", "bsr_dense_mm", "bsr_softmax", "sampled_addmm", "scaled_dot_product_attention"]
 
 
-def _scalar(argument, value):
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        raise ArgumentError(argument, "a number", repr(value)) from None
-
-
 def _batched(bsr, dense, argument):
     """Returns (bsr, batches, dense [B, rows, columns] or [rows, columns]) with equal batches."""
     batches = tuple(dense.shape[:-2])
@@ -81,11 +74,11 @@ class _Addmm:
         return _bsr.sampled(self.bsr, a, b, values, 1.0, 0.0, transpose_b=True)
 
 
-def _vector(argument, value, length, like):
+def _vector(argument, value, length, like, elements):
     """Returns left_alpha or right_alpha, a vector or its form in a matrix, as a vector."""
     if value is None:
         return None
-    value = _operations.checked(argument, value, (1, 2), (*_arrays.FLOATS, "i32", "i8"))
+    value = _operations.checked(argument, value, (1, 2), elements)
     if math.prod(value.shape) != length:
         raise ArgumentError(argument, f"{length} numbers", _arrays.show(value))
     if getattr(value, "requires_grad", False):
@@ -125,7 +118,8 @@ def _with_matrix(argument, value, compute, check=True, unique=False):
 def _addmm(key, added, bsr, dense, beta, alpha, left_alpha, right_alpha, out, skip_checks, specialize, result=None):
     if specialize not in _specialise.POLICIES:
         raise ArgumentError("specialize", f"one of {', '.join(_specialise.POLICIES)}", repr(specialize))
-    alpha, beta = _scalar("alpha", alpha), _scalar("beta", beta)
+    out = None if out is None else _arrays.check("out", out)
+    alpha, beta = _arrays.number("alpha", alpha), _arrays.number("beta", beta)
     if beta == 0:
         added = None
     elif added is None:
@@ -153,9 +147,14 @@ def _checked_addmm(added, matrix, dense, beta, alpha, left_alpha, right_alpha, s
         raise ArgumentError("dense", f"{matrix.size[1]} rows, the columns of bsr", _arrays.show(dense))
     matrix, batches, dense = _batched(matrix, dense, "dense")
     element = result or ("i32" if matrix.element == "i8" else matrix.element)
+    # Types of what is added and multiplied behind the product.
+    elements = tuple(dict.fromkeys((matrix.element, element, _arrays.ACCUMULATION[matrix.element])))
+    for argument, factor in (("alpha", alpha), ("beta", beta)):
+        if matrix.element == "i8" and not factor.is_integer():
+            raise ArgumentError(argument, "an integer where the factors are int8", factor)
     shape = (*batches, matrix.size[0], dense.shape[-1])
     if added is not None:
-        added = _operations.checked("input", added, tuple(range(9)), (*_arrays.FLOATS, "i32", "i8"))
+        added = _operations.checked("input", added, tuple(range(9)), elements)
         _arrays.check_same_place([("dense", dense), ("input", added)])
         if added.ndim > len(shape) or any(
                 size not in (1, full) for size, full in zip(added.shape[::-1], shape[::-1])):
@@ -165,8 +164,8 @@ def _checked_addmm(added, matrix, dense, beta, alpha, left_alpha, right_alpha, s
         elif added.ndim > 2:
             added = _expand(added, (*batches, *added.shape[-2:])).reshape((-1, *added.shape[-2:]))
     rows, cols = shape[-2:]
-    operation = _Addmm(matrix, alpha, beta, _vector("left_alpha", left_alpha, rows, dense),
-                       _vector("right_alpha", right_alpha, cols, dense), element, specialize)
+    operation = _Addmm(matrix, alpha, beta, _vector("left_alpha", left_alpha, rows, dense, elements),
+                       _vector("right_alpha", right_alpha, cols, dense, elements), element, specialize)
     if matrix.is_batched and dense.ndim == 3 and dense.shape[0] not in (1, matrix.count):
         raise ArgumentError("dense", f"{matrix.count} batches", _arrays.show(dense))
     return _autograd.apply_operation(operation, matrix.values, dense, added).reshape(shape)
@@ -276,7 +275,7 @@ def sampled_addmm(input, mat1, mat2, *, beta=1.0, alpha=1.0, out=None, skip_chec
         found = _quick(key, input, [mat1, mat2], True)
         if found is not None:
             return found
-    alpha, beta = _scalar("alpha", alpha), _scalar("beta", beta)
+    alpha, beta = _arrays.number("alpha", alpha), _arrays.number("beta", beta)
 
     def compute():
         return _with_matrix("input", input, lambda matrix: _sampled(matrix, mat1, mat2, alpha, beta), not skip_checks,
@@ -343,10 +342,11 @@ def scaled_dot_product_attention(query, key, value, attn_mask, dropout_p=0.0, is
     if is_causal:
         raise ArgumentError("is_causal", "False: the mask says what is computed, and "
                             "blocksparse.attention takes causal", is_causal)
+    dropout_p = _arrays.number("dropout_p", dropout_p)
     if not 0 <= dropout_p < 1:
         raise ArgumentError("dropout_p", "a number from 0 to below 1", dropout_p)
     if scale is not None:
-        scale = _scalar("scale", scale)
+        scale = _arrays.number("scale", scale)
 
     def slow():
         return _with_matrix("attn_mask", attn_mask, lambda mask: _attention(query, key, value, mask, dropout_p, scale),

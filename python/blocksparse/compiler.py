@@ -4,6 +4,7 @@
 
 import collections
 import ctypes
+import os
 import sys
 import threading
 
@@ -34,8 +35,12 @@ class _Compiled:
             functions = self._parsed().describe(target)
         self.functions = {entry["source_name"]: entry for entry in functions}
 
+    def forget_locks(self):
+        """Frees the lock in a process that was forked while another thread held it."""
+        self._lock = threading.Lock()
+
     def _parsed(self):
-        if self._program is None:
+        if self._program is None or not self._program.is_of_this_process():
             self._program = _library.Program(self.text)
         return self._program
 
@@ -113,8 +118,15 @@ class _Programs:
         with self._lock:
             self._programs.clear()
 
+    def forget_locks(self):
+        """Frees the locks in a process that was forked while another thread held them."""
+        self._lock = threading.Lock()
+        for program in self._programs.values():
+            program.forget_locks()
+
 
 _programs = _Programs()
+os.register_at_fork(after_in_child=_programs.forget_locks)
 
 
 class _Parameter:
@@ -283,6 +295,7 @@ class CompiledFunction:
         if not arrays:
             raise ArgumentError("function", "a function with an argument that is an array", self.name)
         _arrays.check_same_place(arrays)
+        _arrays.check_no_gradient(arrays)
         return self._run(arrays, passed, out)
 
     def run(self, arrays, note=True):

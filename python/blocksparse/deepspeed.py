@@ -88,7 +88,7 @@ class SparseSelfAttention:
         key_padding_mask = _mask("key_padding_mask", key_padding_mask, element, (batch, length))
         attn_mask = _mask("attn_mask", attn_mask, element, (length, length))
         if rpe is not None:
-            rpe = _arrays.cast(rpe, element)
+            rpe = _arrays.cast(_arrays.check("rpe", rpe), element)
         return ops.attention(query, key, value, self.get_layout(query.shape[2]), None, False, rpe,
                              key_padding_mask, attn_mask, self.key_padding_mask_mode, self.attn_mask_mode)
 
@@ -116,6 +116,8 @@ class SparseAttentionUtils:
 
         Arrays may be None. `model_embeddings` makes the embeddings of token numbers, for `inputs_embeds`.
         """
+        if not isinstance(block_size, int) or block_size < 1:
+            raise ArgumentError("block_size", "a positive integer", repr(block_size))
         given = input_ids if input_ids is not None else inputs_embeds
         if given is None:
             raise ArgumentError("input_ids", "input_ids or inputs_embeds", "None for both")

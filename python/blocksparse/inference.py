@@ -5,6 +5,8 @@
 Arrays may be of numpy or of torch, of any float type and with any strides. There are no gradients, as in DeepSpeed.
 """
 
+import operator
+
 from blocksparse import _arrays, _operations, _text
 from blocksparse._errors import ArgumentError
 
@@ -43,7 +45,7 @@ def matmul(a, b, bias=None, activation="", use_triton=True, update_autotune_tabl
     `use_triton` and `update_autotune_table` have no effect: they chose DeepSpeed's kernel.
     """
     a, b = _operations.checked("a", a, (2, 3)), _operations.checked("b", b, (2,))
-    if activation not in _ACTIVATIONS:
+    if not isinstance(activation, str) or activation not in _ACTIVATIONS:
         raise ArgumentError("activation", f"one of {', '.join(map(repr, _ACTIVATIONS))}", repr(activation))
     if a.shape[-1] != b.shape[0]:
         raise ArgumentError("b", f"{a.shape[-1]} rows, the columns of a", _arrays.show(b))
@@ -66,6 +68,10 @@ def _heads(input, head_size, part):
     """Returns the queries, keys or values (part 0, 1 or 2) as [batches, length, heads, head_size]."""
     input = _operations.checked("input", input, (3,))
     batches, length, width = input.shape
+    try:
+        head_size = operator.index(head_size)
+    except TypeError:
+        raise ArgumentError("head_size", "an integer", repr(head_size)) from None
     if head_size < 1 or width % (3 * head_size):
         raise ArgumentError("input", f"[batches, length, 3 * heads * {head_size}]", _arrays.show(input))
     heads = width // (3 * head_size)
@@ -79,6 +85,7 @@ def score_4d_matmul(input, head_size, input_mask, scale=-1.0):
 
     A scale of 0 or less is none. `input_mask` has no effect, as in DeepSpeed.
     """
+    scale = _arrays.number("scale", scale)
     q, k = (_heads(input, head_size, part) for part in (0, 1))
     batches, length, heads, _ = q.shape
     return _product(q, k, (batches, heads, length, length), ("input", "input_keys"), form="score",

@@ -213,6 +213,10 @@ class Layout:
         `counts` ([rows] or [heads, rows]) says how many entries of each list count; without it,
         negative entries do not count. A column that stands twice in a list is stored once.
         """
+        try:
+            cols = operator.index(cols)
+        except TypeError:
+            raise ArgumentError("cols", "a number of block columns", repr(cols)) from None
         lists = _integers("indices", indices, (2, 3))
         lists = lists if lists.ndim == 3 else lists[None]
         kept = lists >= 0
@@ -221,6 +225,9 @@ class Layout:
             if len(counts) != lists.shape[0] * lists.shape[1]:
                 raise ArgumentError("counts", f"a number for each of {lists.shape[0] * lists.shape[1]} lists",
                                     len(counts))
+            if len(counts) and not 0 <= counts.min() <= counts.max() <= lists.shape[2]:
+                wrong = counts[(counts < 0) | (counts > lists.shape[2])][0]
+                raise ArgumentError("counts", f"numbers from 0 to {lists.shape[2]}, the entries of a list", wrong)
             kept = np.arange(lists.shape[2]) < counts.reshape(*lists.shape[:2], 1)
         wrong = lists[kept & ((lists < 0) | (lists >= cols))]
         if len(wrong):

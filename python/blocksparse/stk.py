@@ -26,7 +26,7 @@ class Matrix:
     def __init__(self, size, data, row_indices, column_indices, offsets, column_indices_t=None, offsets_t=None,
                  block_offsets_t=None):
         self._size = torch.Size(size)
-        if data.ndim == 1:
+        if _arrays.is_torch(data) and data.ndim == 1:
             data = data.reshape(-1, 1, 1)
         for name, tensor, rank in (("data", data, 3), ("row_indices", row_indices, 1),
                                    ("column_indices", column_indices, 1), ("offsets", offsets, 1)):
