@@ -16,7 +16,7 @@ usage: bash tools/dev.sh COMMAND [ARG ...]
                   (default ~/.cache/blocksparse-torch); without it these tests are skipped
   wheel           build the wheel of the Python package in dist, with LLVM inside, and test it in virtual environments of
                   its own
-  setup-jax       install jax of PyPI for the test of its example: 0.4 GB, in \$BLOCKSPARSE_JAX_VENV (default
+  setup-jax       install jax of PyPI for the test of its example: 0.6 GB, in \$BLOCKSPARSE_JAX_VENV (default
                   ~/.cache/blocksparse-jax)
   demo            compile, run and check a BigBird attention
   test [FILTER]   build and run every test; FILTER is a lit path below test/
@@ -154,7 +154,7 @@ fi
 setup_jax() {
   setup
   [ -x "$jax_venv/bin/python" ] || /usr/bin/python3 -m venv "$jax_venv"
-  echo "jax: 0.4 GB in $jax_venv"
+  echo "jax: 0.6 GB in $jax_venv"
   "$jax_venv/bin/pip" install --quiet --disable-pip-version-check jax
 }
 
