@@ -46,6 +46,7 @@ constexpr Requirement requirements[] = {
     {"mbarrier", "expect_tx", 90},
     {"mbarrier", "try_wait", 90},
     {"min", "relu", 90},
+    {"mma", "f64", 90}, // m16n8kK
     {"mul", "bf16", 90},
     {"prefetch", "tensormap", 90},
     {"red", "bf16", 90},

@@ -8,6 +8,7 @@
 #include "Float.h"
 
 #include "Execute.h"
+#include "FusedProducts.h"
 
 using namespace blocksparse::sim;
 
@@ -28,10 +29,6 @@ struct Mul {
 struct Div {
   static float apply(float a, float b) { return canonical(a / b); }
   static double apply(double a, double b) { return a / b; }
-};
-struct Fma {
-  static float apply(float a, float b, float c) { return canonical(__builtin_fmaf(a, b, c)); }
-  static double apply(double a, double b, double c) { return __builtin_fma(a, b, c); }
 };
 /// A NaN loses against a number; -0 is less than +0.
 struct Min {
@@ -151,6 +148,28 @@ struct Tanh {
   }
 };
 
+/// Computes fma of f32, with subnormals as zeros or not.
+template <bool flushes>
+void executeFma32(Warp &warp, const Op &op) {
+  const float *sources[] = {warp.in<float>(op.a), warp.in<float>(op.b), warp.in<float>(op.c)};
+  alignas(64) float flushed[3][laneCount], results[laneCount];
+  for (unsigned i = 0; i < 3 && flushes; ++i) {
+    for (unsigned lane = 0; lane < laneCount; ++lane)
+      flushed[i][lane] = flush(sources[i][lane]);
+    sources[i] = flushed[i];
+  }
+  fuseLanes(results, sources[0], sources[1], sources[2]);
+  for (float &result : results)
+    result = flushes ? flush(canonical(result)) : canonical(result);
+  warp.store(op.d, results);
+}
+
+void executeFma64(Warp &warp, const Op &op) {
+  alignas(64) double results[laneCount];
+  fuseLanes(results, warp.in<double>(op.a), warp.in<double>(op.b), warp.in<double>(op.c));
+  warp.store(op.d, results);
+}
+
 template <typename F>
 bool decodeUnary(Decoder &decoder, Type type) {
   bool ftz = decoder.take("ftz");
@@ -217,10 +236,9 @@ bool decodeFma(Decoder &decoder) {
   if (!type || !decoder.take("rn"))
     return decoder.notModelled();
   if (type->is(Type::Kind::Float, 32))
-    decoder.op.run = decoder.take("ftz") ? executeTernary<float, float, float, float, Flushed<Fma>>
-                                         : executeTernary<float, float, float, float, Fma>;
+    decoder.op.run = decoder.take("ftz") ? executeFma32<true> : executeFma32<false>;
   else if (type->is(Type::Kind::Float, 64))
-    decoder.op.run = executeTernary<double, double, double, double, Fma>;
+    decoder.op.run = executeFma64;
   else if (type->is(Type::Kind::Float, 16))
     decoder.op.run = executeTernary<uint16_t, uint16_t, uint16_t, uint16_t, HalfFma>;
   else if (type->is(Type::Kind::BFloat, 16))

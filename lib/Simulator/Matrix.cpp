@@ -11,6 +11,7 @@
 #include "Async.h"
 #include "Execute.h"
 #include "Float.h"
+#include "FusedProducts.h"
 
 #include <cstring>
 
@@ -181,12 +182,6 @@ struct DoubleElements {
   static double get(uint64_t bits, unsigned) { return std::bit_cast<double>(bits); }
 };
 
-double multiplyAdd(double a, double b, double c) { return __builtin_fma(a, b, c); }
-float multiplyAdd(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
-int32_t multiplyAdd(int32_t a, int32_t b, int32_t c) {
-  return static_cast<int32_t>(static_cast<uint32_t>(a * b) + static_cast<uint32_t>(c));
-}
-
 /// Products are added to the accumulator in ascending k with one rounding each. The order and the
 /// rounding of a tensor core are not documented.
 template <typename Elements, unsigned registersOfA>
@@ -209,10 +204,7 @@ void multiply(Warp &warp, const Op &op) {
     for (unsigned j = 0; j < 4; ++j)
       sums[g + 8 * (j / 2)][2 * t + j % 2] = warp.in<Sum>(c[j])[lane];
   }
-  for (unsigned row = 0; row < 16; ++row)
-    for (unsigned k = 0; k < depth; ++k)
-      for (unsigned column = 0; column < 8; ++column)
-        sums[row][column] = multiplyAdd(left[k][row], right[k][column], sums[row][column]);
+  addProducts(sums, left, right, 8);
   countProducts(warp, 2 * 16 * 8 * depth, Elements::workBits, /*ofWarpgroup=*/false);
   for (unsigned j = 0; j < 4; ++j) {
     alignas(64) Sum values[laneCount];

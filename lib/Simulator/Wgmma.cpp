@@ -10,6 +10,7 @@
 #include "Async.h"
 #include "Execute.h"
 #include "Float.h"
+#include "FusedProducts.h"
 #include "TensorMap.h"
 
 #include <cstring>
@@ -125,12 +126,10 @@ void multiply(Warp &warp, const Op &op, uint64_t descriptorA, uint64_t descripto
       sums[lane / 4 + 8 * (j % 4 / 2)][8 * (j / 4) + 2 * (lane % 4) + j % 2] =
           adds ? values[lane] : 0.0f;
   }
-  for (unsigned row = 0; row < 16; ++row)
-    for (unsigned k = 0; k < depth; ++k) {
-      float factor = signs * left[k][row];
-      for (unsigned column = 0; column < columns; ++column)
-        sums[row][column] = __builtin_fmaf(factor, right[k][column], sums[row][column]);
-    }
+  for (auto &factors : left)
+    for (float &factor : factors)
+      factor *= signs;
+  addProducts(sums, left, right, columns);
   for (unsigned j = 0; j < columns / 2; ++j) {
     float *values = warp.out<float>(slots[j]);
     for (unsigned lane = 0; lane < laneCount; ++lane)
