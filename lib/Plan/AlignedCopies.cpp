@@ -36,12 +36,10 @@ double AlignedCopies::estimateSeconds(int64_t times, const GPUFacts &gpu) const 
 
 bool blocksparse::prefersScalarKernels(const KernelProblem &problem, int64_t times,
                                        double operations, const GPUFacts &gpu) {
-  // Measured on 132 SMs, with 14335 columns of f16 and with f64
-  // (docs/Developer/LabNotes/all-shapes.md).
-  const double scalarOperationsPerSecond = (problem.a == ElementType::f64 ? 2.3e12 : 4e12) / 132;
+  // Scalar kernels measured 4 TFLOP/s with 14335 columns of f16 and 2.3 with f64, where dense
+  // products of f16 have 690 (docs/Developer/LabNotes/all-shapes.md).
+  const double tensorRateToScalar = problem.a == ElementType::f64 ? 300 : 170;
   const AlignedCopies copies = AlignedCopies::get(problem, /*storesByTMA=*/false);
-  if (copies.kernels == 0 || gpu.multiprocessors == 0)
-    return false;
-  return operations / (scalarOperationsPerSecond * static_cast<double>(gpu.multiprocessors)) <
-         copies.estimateSeconds(times, gpu);
+  return copies.kernels != 0 && operations * tensorRateToScalar / gpu.rates.tensorFlopsPerSecond <
+                                    copies.estimateSeconds(times, gpu);
 }
