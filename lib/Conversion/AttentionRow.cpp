@@ -51,12 +51,58 @@ Value mlir::blocksparse::emitAttentionScore(ImplicitLocOpBuilder &b, const Matri
   return mulNumbers(b, product, floatConstant(b, type, scale));
 }
 
+/// Returns the score of a key, with the bias and the masks that are added.
+static Value emitScore(ImplicitLocOpBuilder &b, const AttentionRow &row, Value key, Type type) {
+  double scale = row.softCap ? row.scale / *row.softCap : row.scale;
+  Value score = emitAttentionScore(b, row.q, row.k, row.row, key, scale, type);
+  if (row.softCap)
+    score = mulNumbers(b, deviceTanh(b, score), floatConstant(b, type, *row.softCap));
+  return addTerms(b, row.terms, score, row.row, key);
+}
+
+AttentionRow AttentionRow::get(ImplicitLocOpBuilder &b, PlannedAttentionOp op,
+                               const AttentionViews &views, Value batch, Value head, Value row) {
+  AttentionRow result;
+  result.q = views.getQueries(b, batch, head);
+  result.k = views.getKeys(b, batch, head);
+  result.v = views.getValues(b, batch, head);
+  result.row = row;
+  result.scale = op.getScale().convertToDouble();
+  if (std::optional<APFloat> cap = op.getSoftCap())
+    result.softCap = cap->convertToDouble();
+  result.skipsZeros = op.mayForbid();
+  result.terms = views.getTerms(b, batch, head);
+  result.columns = views.positions.getColumns(b, batch, row);
+  result.segment = views.positions.getSegment(b, batch, row);
+  if (result.segment)
+    result.segments = views.positions.getKeySegments()->matrix(b, batch, Value());
+  result.sink = views.getSink(b, head);
+  return result;
+}
+
+/// Returns i1: no mask forbids a key that exists.
+static Value isAllowed(ImplicitLocOpBuilder &b, const AttentionRow &row, Value key, Type type) {
+  Value allowed;
+  auto require = [&](Value condition) {
+    if (condition)
+      allowed = allowed ? both(b, allowed, condition) : condition;
+  };
+  if (row.columns.first)
+    require(arith::CmpIOp::create(b, arith::CmpIPredicate::sge, key, row.columns.first));
+  if (row.columns.end)
+    require(indexLess(b, key, row.columns.end));
+  if (row.segment)
+    require(isEqual(b, row.segment, row.segments.load(b, indexConstant(b, 0), key)));
+  require(isAllowedByTerms(b, row.terms, type, row.row, key));
+  return allowed;
+}
+
 /// Adds an allowed key to the sums.
 static AttentionSums addKey(ImplicitLocOpBuilder &b, const AttentionRow &row, Value key,
                             const AttentionSums &sums) {
   Type type = sums.sum.getType();
   AttentionSums next;
-  Value score = emitAttentionScore(b, row.q, row.k, row.row, key, row.scale, type);
+  Value score = emitScore(b, row, key, type);
   next.largest = maxNumbers(b, sums.largest, score);
   Value shift = next.shift(b);
   Value power = deviceExp(b, subNumbers(b, score, shift));
@@ -83,17 +129,27 @@ mlir::blocksparse::emitAttentionKeys(ImplicitLocOpBuilder &b, const AttentionRow
   Type type = getAccumulatorType(row.q.elementType());
   Value zero = zeroElement(b, type), first = indexConstant(b, 0);
   AttentionSums initial{lowest(b, type), zero, SmallVector<Value>(row.cols.size(), zero)};
+  if (row.sink) {
+    initial.largest = row.sink;
+    initial.sum = deviceExp(b, subNumbers(b, row.sink, initial.shift(b)));
+  }
   return AttentionSums::fromCarried(
       emitCarry(b, first, count, indexConstant(b, 1), initial.toCarried(),
                 [&](ImplicitLocOpBuilder &b, Value number, ValueRange carried) {
                   Value key = keyOf(b, number);
                   Value allowed = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, key, first);
+                  auto add = [&](ImplicitLocOpBuilder &b) {
+                    return addKey(b, row, key, AttentionSums::fromCarried(carried)).toCarried();
+                  };
+                  auto skip = [&](ImplicitLocOpBuilder &) { return SmallVector<Value>(carried); };
                   return emitChoices(
                       b, allowed,
                       [&](ImplicitLocOpBuilder &b) {
-                        return addKey(b, row, key, AttentionSums::fromCarried(carried)).toCarried();
+                        // The operands of masks have no element for a key that does not exist.
+                        Value kept = isAllowed(b, row, key, type);
+                        return kept ? emitChoices(b, kept, add, skip) : add(b);
                       },
-                      [&](ImplicitLocOpBuilder &) { return SmallVector<Value>(carried); });
+                      skip);
                 }));
 }
 
@@ -103,21 +159,17 @@ mlir::blocksparse::emitAttentionKeys(ImplicitLocOpBuilder &b, const AttentionRow
 
 AttentionItems::AttentionItems(ImplicitLocOpBuilder &b, PlannedAttentionOp op,
                                const IRMapping &mapping)
-    : op(op), q(DenseView::get(b, mapping.lookupOrDefault(op.getQ()))),
-      k(DenseView::get(b, mapping.lookupOrDefault(op.getK()))),
-      v(DenseView::get(b, mapping.lookupOrDefault(op.getV()))),
-      out(DenseView::get(b, mapping.lookupOrDefault(op.getOut()))),
-      lse(DenseView::get(
-          b, mapping.lookupOrDefault(op.getLse()),
-          DenseAxes::ofRowVectors(cast<MemRefType>(op.getLse().getType()).getRank()))),
+    : op(op),
+      views(b, op,
+            [&](Value operand) { return operand ? mapping.lookupOrDefault(operand) : Value(); }),
       segments(SegmentView::get(b, mapping.lookupOrDefault(op.getSegments()))),
       entries(EntryView::get(b, mapping.lookupOrDefault(op.getEntries()))) {}
 
 SmallVector<Value> AttentionItems::sizes(ImplicitLocOpBuilder &b) const {
   PlannedAttentionOp op = this->op;
-  Value heads = op.getLutHeads() == 1 ? out.heads() : indexConstant(b, 1);
-  return {out.batches(), heads, segments.rows(), indexConstant(b, op.getBlock()[0]),
-          indexCeilDiv(b, out.cols(), indexConstant(b, itemCols))};
+  Value heads = op.getLutHeads() == 1 ? views.out.heads() : indexConstant(b, 1);
+  return {views.out.batches(), heads, segments.rows(), indexConstant(b, op.getBlock()[0]),
+          indexCeilDiv(b, views.out.cols(), indexConstant(b, itemCols))};
 }
 
 /// Stores columns [16 * index[4], 16 * index[4] + 16) of row `row`.
@@ -125,13 +177,7 @@ void AttentionItems::emitPart(ImplicitLocOpBuilder &b, ValueRange index, Value h
                               Value row) const {
   PlannedAttentionOp op = this->op;
   Value batch = index[0], segment = index[2];
-  AttentionRow parts{q.matrix(b, batch, head),
-                     k.matrix(b, batch, head),
-                     v.matrix(b, batch, head),
-                     row,
-                     {},
-                     op.getScale().convertToDouble(),
-                     op.getCausal()};
+  AttentionRow parts = AttentionRow::get(b, op, views, batch, head, row);
   Value firstCol = Int(b, index[4]) * itemCols;
   for (int64_t i = 0; i < itemCols; ++i)
     parts.cols.push_back(Int(b, firstCol) + i);
@@ -143,15 +189,14 @@ void AttentionItems::emitPart(ImplicitLocOpBuilder &b, ValueRange index, Value h
         Value entry = Int(b, first) + arith::DivUIOp::create(b, number, width).getResult();
         Value block = entries.field(b, batch, entry, EntryTable::Dense);
         Value key = Int(b, block) * width + arith::RemUIOp::create(b, number, width).getResult();
-        Value allowed = indexInside(b, key, parts.k.rows);
-        if (op.getCausal())
-          allowed = both(b, allowed, arith::CmpIOp::create(b, arith::CmpIPredicate::sle, key, row));
-        return arith::SelectOp::create(b, allowed, key, indexConstant(b, -1));
+        Value exists = indexInside(b, key, parts.k.rows);
+        return arith::SelectOp::create(b, exists, key, indexConstant(b, -1));
       });
   Type type = sums.sum.getType();
   Value empty = isZero(b, sums.sum);
   Value divisor = arith::SelectOp::create(b, empty, floatConstant(b, type, 1), sums.sum);
-  MatrixView result = out.matrix(b, batch, head), logarithms = lse.matrix(b, batch, head);
+  MatrixView result = views.out.matrix(b, batch, head);
+  MatrixView logarithms = views.lse.matrix(b, batch, head);
   for (auto [col, product] : llvm::zip_equal(parts.cols, sums.products))
     emitIf(b, indexLess(b, col, result.cols), [&](ImplicitLocOpBuilder &b) {
       Value quotient = arith::DivFOp::create(b, product, divisor);
@@ -171,6 +216,6 @@ void AttentionItems::emitItem(ImplicitLocOpBuilder &b, ValueRange index) const {
       op.getLutHeads() == 1 ? index[1] : segments.field(b, batch, segment, SegmentTable::Head);
   Value tile = segments.field(b, batch, segment, SegmentTable::Tile);
   Value row = Int(b, tile) * op.getBlock()[0] + index[3];
-  emitIf(b, indexLess(b, row, out.rows()),
+  emitIf(b, indexLess(b, row, views.out.rows()),
          [&](ImplicitLocOpBuilder &b) { emitPart(b, index, head, row); });
 }

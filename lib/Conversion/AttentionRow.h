@@ -1,14 +1,14 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Attention by scalar loops, for both backends. A loop walks the keys of a row once and keeps the
+// Attention by scalar loops. A loop walks the keys of a row once and keeps the
 // largest score so far, the sum of the powers and the sums of the products with v: when the largest
 // score grows, the sums are scaled down (online softmax). Forbidden keys are not read.
 
 #ifndef BLOCKSPARSE_LIB_CONVERSION_ATTENTIONROW_H
 #define BLOCKSPARSE_LIB_CONVERSION_ATTENTIONROW_H
 
-#include "OperandView.h"
+#include "AttentionViews.h"
 #include "blocksparse/IR/BlockSparseOps.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -16,12 +16,25 @@ namespace mlir::blocksparse {
 
 /// Describes one row of attention and the columns of v that are multiplied (index values).
 struct AttentionRow {
+  /// Describes row `row` (index) of `op`.
+  static AttentionRow get(ImplicitLocOpBuilder &b, PlannedAttentionOp op,
+                          const AttentionViews &views, Value batch, Value head, Value row);
+
   MatrixView q, k, v;
   Value row;
   SmallVector<Value> cols;
   double scale = 1;
+  std::optional<double> softCap;
   /// True if a key whose power is 0 adds nothing, whatever v holds there.
   bool skipsZeros = false;
+  /// The bias and the masks; the columns that the position allows, and the segments of the row and
+  /// of the columns. Null is no bound, and no segments.
+  SmallVector<AttentionTerm> terms;
+  PositionMasks::Columns columns;
+  Value segment;
+  MatrixView segments;
+  /// The score of the sink; null if there is none.
+  Value sink;
 };
 
 /// Emits `scale` times the product of row `row` of `q` and row `key` of `k`, in `type`.
@@ -41,8 +54,9 @@ struct AttentionSums {
   Value shift(ImplicitLocOpBuilder &b) const;
 };
 
-/// Emits the loop over `count` keys (index) and returns their sums. `keyOf` returns key `number`
-/// (index), or -1 for one that is forbidden, which is not read.
+/// Emits the loop over `count` keys (index) and returns their sums and that of the sink. `keyOf`
+/// returns key `number` (index), or -1 for one that does not exist. Such a key, and one that a mask
+/// forbids, is not read.
 AttentionSums emitAttentionKeys(ImplicitLocOpBuilder &b, const AttentionRow &row, Value count,
                                 function_ref<Value(ImplicitLocOpBuilder &, Value number)> keyOf);
 
@@ -62,7 +76,7 @@ private:
   void emitPart(ImplicitLocOpBuilder &b, ValueRange index, Value head, Value row) const;
 
   PlannedAttentionOp op;
-  DenseView q, k, v, out, lse;
+  AttentionViews views;
   SegmentView segments;
   EntryView entries;
 };

@@ -25,18 +25,9 @@ static DenseView getRowVector(ImplicitLocOpBuilder &b, Value vector) {
   return DenseView::get(b, vector, axes);
 }
 
-PositionMasks::PositionMasks(ImplicitLocOpBuilder &b, PlannedSoftmaxOp op,
-                             llvm::function_ref<Value(Value)> map)
-    : causal(op.getCausal()), offset(static_cast<int64_t>(op.getCausalOffset())),
-      keyLengths(map(op.getKeyLengths())), queryLengths(map(op.getQueryLengths())) {
-  if (std::optional<ArrayRef<int64_t>> window = op.getWindow()) {
-    left = (*window)[0];
-    right = (*window)[1];
-  }
-  if (!op.getQuerySegments())
-    return;
-  querySegments = getRowVector(b, map(op.getQuerySegments()));
-  keySegments = getColumnVector(b, map(op.getKeySegments()));
+void PositionMasks::viewSegments(ImplicitLocOpBuilder &b, Value ofRows, Value ofColumns) {
+  querySegments = getRowVector(b, ofRows);
+  keySegments = getColumnVector(b, ofColumns);
 }
 
 /// Returns the length of a batch.

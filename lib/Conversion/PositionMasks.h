@@ -1,8 +1,9 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// The masks of planned_softmax that are functions of the position, for both backends: `causal`, the
-// window and the lengths allow a range of the columns of each row, and segments are compared.
+// The masks of softmax and attention that are functions of the position, for both backends:
+// `causal`, the window and the lengths allow a range of the columns of each row, and segments are
+// compared.
 
 #ifndef BLOCKSPARSE_LIB_CONVERSION_POSITIONMASKS_H
 #define BLOCKSPARSE_LIB_CONVERSION_POSITIONMASKS_H
@@ -15,9 +16,19 @@ namespace mlir::blocksparse {
 class PositionMasks {
 public:
   PositionMasks() = default;
-  /// Creates the masks of `op`. `map` returns the value that an operand has where code is emitted,
-  /// and null for null.
-  PositionMasks(ImplicitLocOpBuilder &b, PlannedSoftmaxOp op, llvm::function_ref<Value(Value)> map);
+  /// Creates the masks of `op`, a planned operation. `map` returns the value that an operand has
+  /// where code is emitted, and null for null.
+  template <typename OpTy>
+  PositionMasks(ImplicitLocOpBuilder &b, OpTy op, llvm::function_ref<Value(Value)> map)
+      : causal(op.getCausal()), offset(static_cast<int64_t>(op.getCausalOffset())),
+        keyLengths(map(op.getKeyLengths())), queryLengths(map(op.getQueryLengths())) {
+    if (std::optional<ArrayRef<int64_t>> window = op.getWindow()) {
+      left = (*window)[0];
+      right = (*window)[1];
+    }
+    if (op.getQuerySegments())
+      viewSegments(b, map(op.getQuerySegments()), map(op.getKeySegments()));
+  }
 
   /// Holds the range [first, end) of the columns that a row allows, each of type index and of any
   /// sign. Null is no bound.
@@ -35,7 +46,14 @@ public:
   /// Returns true if columns or segments of a row are read from memory.
   bool readsMemory() const { return keyLengths || queryLengths || keySegments; }
 
+  /// Returns true if getColumns may return a bound.
+  bool boundsColumns() const {
+    return causal || left >= 0 || right >= 0 || keyLengths || queryLengths;
+  }
+
 private:
+  void viewSegments(ImplicitLocOpBuilder &b, Value ofRows, Value ofColumns);
+
   bool causal = false;
   int64_t offset = 0, left = -1, right = -1;
   Value keyLengths, queryLengths;

@@ -349,6 +349,25 @@ LogicalResult checkLogSumExp(ShapedType lse, ArrayRef<int64_t> rowShape, Type el
   return success();
 }
 
+LogicalResult checkSharedHeads(ShapedType type, ShapedType q, StringRef name, EmitError emitError) {
+  // C53
+  if (type.getRank() < 3 || q.getRank() < 3)
+    return success();
+  int64_t heads = q.getDimSize(q.getRank() - 3), own = type.getDimSize(type.getRank() - 3);
+  if (ShapedType::isDynamic(heads) || ShapedType::isDynamic(own) || heads <= 1 || own <= 1 ||
+      heads % own == 0)
+    return success();
+  return emitError() << "expects heads of q that are a multiple of the " << own << " heads of "
+                     << name << ", but got " << heads;
+}
+
+LogicalResult checkSoftCap(std::optional<APFloat> cap, EmitError emitError) {
+  // C54
+  if (cap && (!cap->isFinite() || cap->isNegative() || cap->isZero()))
+    return emitError() << "expects a finite soft_cap above 0, but got " << cap->convertToDouble();
+  return success();
+}
+
 LogicalResult checkOutAndGradient(Value out, Value dout, EmitError emitError) {
   // C47
   if (!out != !dout)

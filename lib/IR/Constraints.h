@@ -152,6 +152,13 @@ LogicalResult checkLogSumExp(ShapedType lse, ArrayRef<int64_t> rowShape, Type el
 LogicalResult checkSink(ShapedType sink, ArrayRef<int64_t> rowShape, Type element, StringRef name,
                         EmitError emitError);
 
+/// Checks C53: the heads of `q` are a multiple of those of `type`, keys or values that messages
+/// call `name`, where both have several.
+LogicalResult checkSharedHeads(ShapedType type, ShapedType q, StringRef name, EmitError emitError);
+
+/// Checks C54: a bound of scores, if there is one, is a finite number above 0.
+LogicalResult checkSoftCap(std::optional<APFloat> cap, EmitError emitError);
+
 /// Checks C47: `out` and `dout` are both there or both null.
 LogicalResult checkOutAndGradient(Value out, Value dout, EmitError emitError);
 

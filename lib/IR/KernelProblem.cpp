@@ -274,7 +274,8 @@ static KernelProblem describeAttention(AttentionOp op) {
   KernelProblem problem =
       makeAttention(op, op.getOut(), op.getLse(), op.getLayout().getBlockShape());
   problem.staticPattern = op.getLayout().resolve() != nullptr;
-  problem.decomposedFeature = findDecomposedFeature(op, /*operands=*/3);
+  if (op.getDynamicScale())
+    problem.decomposedFeature = "dynamic_scale";
   return problem;
 }
 

@@ -372,15 +372,32 @@ LogicalResult PlannedAttentionOp::verify() {
   auto emitError = [&] { return emitOpError(); };
   if (failed(checkAttention(*this, attentionTables, emitError)))
     return failure();
-  ShapedType q = shapedType(getQ()), v = shapedType(getV()), out = shapedType(getOut());
+  ShapedType q = shapedType(getQ()), k = shapedType(getK()), v = shapedType(getV());
+  ShapedType out = shapedType(getOut());
   Type element = q.getElementType();
   if (failed(checkShape(out, shapeOfResult(q, v, out.getRank()), "out", emitError)) || // C8
       failed(checkLutHeads(getLutHeads(), out, emitError)) ||
       failed(checkFloat(out.getElementType(), "out", emitError)) || // C21
       failed(checkProductElement(element, out.getElementType(), emitError)))
     return failure();
-  return checkLogSumExp(shapedType(getLse()), out.getShape().drop_back(), element, "lse",
-                        emitError); // C26
+  SoftmaxOperands operands{
+      elementShape({q.getDimSize(q.getRank() - 2), k.getDimSize(k.getRank() - 2)}),
+      getRpe(),
+      getKeyPaddingMask(),
+      getAttentionMask(),
+      getKeyPaddingMaskMode(),
+      getAttentionMaskMode()};
+  if (failed(checkSharedHeads(k, q, "k", emitError)) ||
+      failed(checkSharedHeads(v, q, "v", emitError)) ||
+      failed(checkSoftmaxOperands(operands, emitError)) ||
+      failed(checkPositionMasks(PositionMasks::get(*this), operands.shape, emitError)) ||
+      failed(checkSoftCap(getSoftCap(), emitError)))
+    return failure();
+  ArrayRef<int64_t> rows = out.getShape().drop_back();
+  if (getSink() &&
+      failed(checkSink(shapedType(getSink()), rows, element, "sink", emitError))) // C56
+    return failure();
+  return checkLogSumExp(shapedType(getLse()), rows, element, "lse", emitError); // C26
 }
 
 LogicalResult PlannedAttentionGradOp::verify() {

@@ -124,27 +124,20 @@ static LogicalResult checkGrid(LayoutAttrInterface layout, int64_t rows, int64_t
 /// each of its heads serves as many heads of q as follow each other.
 static FailureOr<RankedTensorType> withQueryHeads(RankedTensorType type, RankedTensorType q,
                                                   StringRef name, EmitError emitError) {
-  if (type.getRank() < 3 || q.getRank() < 3)
+  if (failed(checkSharedHeads(type, q, name, emitError)))
+    return failure();
+  if (countSharingHeads(q, type) == 1)
     return type;
-  int64_t dim = type.getRank() - 3;
-  int64_t heads = q.getDimSize(q.getRank() - 3), own = type.getDimSize(dim);
-  if (ShapedType::isDynamic(heads) || ShapedType::isDynamic(own) || heads <= 1 || own <= 1 ||
-      heads == own)
-    return type;
-  if (heads % own != 0)
-    return emitError() << "expects heads of q that are a multiple of the " << own << " heads of "
-                       << name << ", but got " << heads;
   SmallVector<int64_t> shape(type.getShape());
-  shape[dim] = heads;
+  shape[shape.size() - 3] = q.getDimSize(q.getRank() - 3);
   return RankedTensorType::get(shape, type.getElementType());
 }
 
 /// Checks the attributes of the scores that softmax does not have.
 template <typename OpTy>
 static LogicalResult checkScores(OpTy op, EmitError emitError) {
-  if (std::optional<APFloat> cap = op.getSoftCap()) // C54
-    if (!cap->isFinite() || cap->isNegative() || cap->isZero())
-      return emitError() << "expects a finite soft_cap above 0, but got " << cap->convertToDouble();
+  if (failed(checkSoftCap(op.getSoftCap(), emitError)))
+    return failure();
   Type element = op.getQ().getType().getElementType();
   if (failed(checkFactors(Factor{"scale", op.getScale().convertToDouble(), op.getDynamicScale()},
                           element, emitError))) // C62

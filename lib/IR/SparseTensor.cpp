@@ -98,3 +98,12 @@ Type mlir::blocksparse::getAccumulatorType(Type element) {
     return IntegerType::get(element.getContext(), 32);
   return element.isF64() ? element : Float32Type::get(element.getContext());
 }
+
+int64_t mlir::blocksparse::countSharingHeads(ShapedType q, ShapedType type) {
+  if (q.getRank() < 3 || type.getRank() < 3)
+    return 1;
+  int64_t heads = q.getDimSize(q.getRank() - 3), own = type.getDimSize(type.getRank() - 3);
+  if (ShapedType::isDynamic(heads) || ShapedType::isDynamic(own) || heads <= 1 || own <= 1)
+    return 1;
+  return heads / own;
+}

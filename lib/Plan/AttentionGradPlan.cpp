@@ -46,8 +46,8 @@ public:
       for (int64_t first = col * block.cols; first < (col + 1) * block.cols;
            first += attentionRows) {
         const AllowedPart part = side == AttentionGradSide::Keys
-                                     ? getAllowedPart(first, row, problem.causal)
-                                     : getAllowedPart(row, first, problem.causal);
+                                     ? getAllowedPart(problem, first, row)
+                                     : getAllowedPart(problem, row, first);
         if (part != AllowedPart::None)
           steps.push_back({static_cast<int32_t>(first), part == AllowedPart::Some ? 1 : 0});
       }

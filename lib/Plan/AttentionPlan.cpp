@@ -14,10 +14,10 @@ using namespace blocksparse;
 namespace {
 
 /// Returns the part of a step (a bit of `halves`, with Elements if it applies) that 64 queries from
-/// `row` on take of 64 keys from `key` on in half `half`; 0 if all elements are forbidden.
-int32_t takenOf(int64_t row, int64_t key, int half, bool causal) {
+/// `row` on take of 64 keys from `key` on in half `half`; 0 if the band forbids all elements.
+int32_t takenOf(const AttentionProblem &problem, int64_t row, int64_t key, int half) {
   const int32_t taken = half == 0 ? AttentionStep::First : AttentionStep::Second;
-  switch (getAllowedPart(row, key, causal)) {
+  switch (getAllowedPart(problem, row, key)) {
   case AllowedPart::None:
     return 0;
   case AllowedPart::Some:
@@ -37,7 +37,7 @@ void collectKeys(const AttentionProblem &problem, int64_t head, int64_t row,
   const BlockShape block = problem.layout.block();
   for (int32_t col : problem.layout.row(head, row / block.rows))
     for (int64_t key = col * block.cols; key < (col + 1) * block.cols; key += attentionKeys)
-      if (takenOf(row, key, 0, problem.causal) != 0)
+      if (takenOf(problem, row, key, 0) != 0)
         keys.push_back(static_cast<int32_t>(key));
 }
 
@@ -116,7 +116,7 @@ private:
         if (!takes[group == 0 ? 0 : 1] || key < 0 ||
             !std::binary_search(keys[group].begin(), keys[group].end(), key))
           continue;
-        step.halves[group] |= takenOf(rows[group], key, half, problem.causal);
+        step.halves[group] |= takenOf(problem, rows[group], key, half);
         ++taken;
       }
     step.separate = std::equal(step.keys[0], step.keys[0] + 2, step.keys[1]) ? 0 : 1;
@@ -350,7 +350,7 @@ private:
         if (step.halves[group] & (half == 0 ? AttentionStep::First : AttentionStep::Second)) {
           const int32_t key = step.keys[group == 0 ? 0 : 1][half];
           taken.push_back(key);
-          halves |= takenOf(row, key, half, problem.causal);
+          halves |= takenOf(problem, row, key, half);
         }
       if (halves != step.halves[group])
         return "expects a part " + text(halves) + " of a step, but got " + text(step.halves[group]);

@@ -19,11 +19,16 @@ bool checkAttentionSizes(const AttentionProblem &problem, std::string &error);
 /// Selects how much of 64 queries times 64 keys is allowed.
 enum class AllowedPart { None, Some, All };
 
-/// Returns how much is allowed of 64 queries from `query` on and 64 keys from `key` on.
-inline AllowedPart getAllowedPart(int64_t query, int64_t key, bool causal) {
-  if (!causal || key + attentionKeys - 1 <= query)
-    return AllowedPart::All;
-  return key > query + attentionRows - 1 ? AllowedPart::None : AllowedPart::Some;
+/// Returns how much is allowed of 64 queries from `query` on and 64 keys from `key` on: none if the
+/// band forbids all elements, and all if no mask can forbid one.
+inline AllowedPart getAllowedPart(const AttentionProblem &problem, int64_t query, int64_t key) {
+  const int64_t lastQuery = query + attentionRows - 1, lastKey = key + attentionKeys - 1;
+  const AttentionBand &band = problem.band;
+  if ((band.last && key > lastQuery + *band.last) || (band.first && lastKey < query + *band.first))
+    return AllowedPart::None;
+  const bool cuts =
+      (band.last && lastKey > query + *band.last) || (band.first && key < lastQuery + *band.first);
+  return cuts || problem.masked ? AllowedPart::Some : AllowedPart::All;
 }
 
 /// Returns how many heads go through the cache together: a divisor of all heads.

@@ -62,16 +62,9 @@ static Value multiplyFactor(OpBuilder &builder, Location loc, Value factor, doub
   return arith::MulFOp::create(builder, loc, factor, other);
 }
 
-/// Returns how many heads of q share each head of `operand`, k or v; 1 unless both have several.
+/// Returns how many heads of q share each head of `operand`, k or v.
 static int64_t countGroups(Value q, Value operand) {
-  auto full = cast<RankedTensorType>(q.getType());
-  auto own = cast<RankedTensorType>(operand.getType());
-  if (full.getRank() < 3 || own.getRank() < 3)
-    return 1;
-  int64_t heads = full.getDimSize(full.getRank() - 3), shared = own.getDimSize(own.getRank() - 3);
-  if (ShapedType::isDynamic(heads) || ShapedType::isDynamic(shared) || shared <= 1 || heads <= 1)
-    return 1;
-  return heads / shared;
+  return countSharingHeads(cast<ShapedType>(q.getType()), cast<ShapedType>(operand.getType()));
 }
 
 /// Returns k or v with the heads of q.
@@ -245,11 +238,17 @@ static void decompose(AttentionGradOp op) {
 /// Returns true if a fused kernel computes `op`, attention or its gradient, on `target`, and its
 /// schedule, if it has one, names such a kernel.
 static bool staysFused(Operation *op, const ::blocksparse::TargetInfo &target) {
-  constexpr ::blocksparse::KernelFamily fused = ::blocksparse::KernelFamily::CUDAAttention;
+  if (target.isCPU() && !isa<AttentionOp>(op))
+    return false;
+  const ::blocksparse::KernelFamily fused = target.isCPU()
+                                                ? ::blocksparse::KernelFamily::CPURows
+                                                : ::blocksparse::KernelFamily::CUDAAttention;
   if (auto schedule = op->getAttrOfType<ScheduleAttr>("schedule");
       schedule && schedule.getFamily() != fused)
     return false;
-  return ::blocksparse::supports(fused, *getKernelProblem(op), target);
+  ::blocksparse::KernelProblem problem = *getKernelProblem(op);
+  return problem.staticShapes && problem.decomposedFeature.empty() &&
+         ::blocksparse::supports(fused, problem, target);
 }
 
 /// Says why the gradient of attention is decomposed on a GPU that has fused kernels for it.

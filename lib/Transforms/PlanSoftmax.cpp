@@ -125,8 +125,8 @@ struct PlanSoftmaxGrad : OpConversionPattern<SoftmaxGradOp> {
   }
 };
 
-/// Returns true if `problem` has a planned form: that of attention of static shape without masks
-/// and biases.
+/// Returns true if `problem` has a planned form: that of attention of static shape, or
+/// of its gradient without masks and biases.
 bool hasPlannedForm(const ::blocksparse::KernelProblem &problem) {
   return problem.decomposedFeature.empty() && problem.staticShapes;
 }
@@ -163,9 +163,15 @@ struct PlanAttention : OpConversionPattern<AttentionOp> {
     Value lseInit = createEmpty(rewriter, op.getLoc(), op.getLse().getType());
     auto planned = PlannedAttentionOp::create(
         rewriter, op.getLoc(), op->getResultTypes(), single(adaptor.getQ()), single(adaptor.getK()),
-        single(adaptor.getV()), tables->segments, tables->entries, /*lists=*/ValueRange(), outInit,
-        lseInit, ArrayRef<int64_t>{problem.block.rows, problem.block.cols},
-        pattern.type.getLutHeads(), op.getScale(), op.getCausal(), op.getScheduleAttr());
+        single(adaptor.getV()), tables->segments, tables->entries, /*lists=*/ValueRange(),
+        single(adaptor.getRpe()), single(adaptor.getKeyPaddingMask()),
+        single(adaptor.getAttentionMask()), single(adaptor.getKeyLengths()),
+        single(adaptor.getQueryLengths()), single(adaptor.getQuerySegments()),
+        single(adaptor.getKeySegments()), single(adaptor.getSink()), outInit, lseInit,
+        ArrayRef<int64_t>{problem.block.rows, problem.block.cols}, pattern.type.getLutHeads(),
+        op.getScale(), op.getCausal(), op.getCausalOffset(), op.getWindowAttr(),
+        op.getKeyPaddingMaskMode(), op.getAttentionMaskMode(), op.getSoftCapAttr(),
+        op.getScheduleAttr());
     rewriter.replaceOp(op, planned.getResults());
     return success();
   }

@@ -124,6 +124,33 @@ std::optional<StagedSampled> StagedSampled::get(PlannedSDDOp op, const TargetInf
   return product;
 }
 
+/// Returns the keys that `causal` and the window of `op` allow.
+static ::blocksparse::AttentionBand getBand(PlannedAttentionOp op) {
+  ::blocksparse::AttentionBand band;
+  const int64_t offset = static_cast<int64_t>(op.getCausalOffset());
+  if (std::optional<ArrayRef<int64_t>> window = op.getWindow()) {
+    if ((*window)[0] >= 0)
+      band.first = offset - (*window)[0];
+    if ((*window)[1] >= 0)
+      band.last = offset + (*window)[1];
+  }
+  if (op.getCausal())
+    band.last = offset;
+  return band;
+}
+
+static ::blocksparse::AttentionBand getBand(PlannedAttentionGradOp op) {
+  return op.getCausal() ? ::blocksparse::AttentionBand::causal() : ::blocksparse::AttentionBand();
+}
+
+/// Returns true if consumers look at all elements for other reasons than the band. Biases are added
+/// where masks are looked at.
+static bool readsAllElements(PlannedAttentionOp op) {
+  return op.getRpe() || op.getKeyPaddingMask() || op.getAttentionMask() || op.getKeyLengths() ||
+         op.getQueryLengths() || op.getQuerySegments();
+}
+static bool readsAllElements(PlannedAttentionGradOp) { return false; }
+
 /// Describes attention or its gradient.
 template <typename OpTy>
 static std::optional<StagedAttention> getStaged(OpTy op, const TargetInfo &target,
@@ -158,10 +185,17 @@ static std::optional<StagedAttention> getStaged(OpTy op, const TargetInfo &targe
   attention.layout = std::move(*layout);
   attention.batches = sizeFromEnd(out, 3);
   attention.heads = sizeFromEnd(out, 2);
-  attention.causal = op.getCausal();
+  attention.band = getBand(op);
+  attention.masked = readsAllElements(op);
   attention.options.workers = target.gpuFacts().multiprocessors;
+  // Heads of queries that share a head of keys read it once for all.
+  auto sharing = [&](Value operand) {
+    return countSharingHeads(cast<ShapedType>(op.getQ().getType()),
+                             cast<ShapedType>(operand.getType()));
+  };
   attention.options.bytesOfHead =
-      problem.cols * (problem.depth + problem.valueCols) * bytesPerElement;
+      problem.cols * bytesPerElement *
+      (problem.depth / sharing(op.getK()) + problem.valueCols / sharing(op.getV()));
   // More heads at a time are slower (measured; docs/Developer/LabNotes/attention.md).
   attention.options.cacheBytes = target.gpuFacts().l2Bytes / 4;
   return attention;

@@ -61,11 +61,12 @@ struct StagedAttention {
   static std::optional<StagedAttention>
   get(PlannedAttentionGradOp op, const ::blocksparse::TargetInfo &target, std::string &reason);
 
-  ::blocksparse::AttentionProblem problem() const { return {layout, batches, heads, causal}; }
+  ::blocksparse::AttentionProblem problem() const { return {layout, batches, heads, band, masked}; }
 
   ::blocksparse::BlockLayout layout;
   int64_t batches = 1, heads = 1;
-  bool causal = false;
+  ::blocksparse::AttentionBand band;
+  bool masked = false;
   ::blocksparse::AttentionOptions options;
 };
 

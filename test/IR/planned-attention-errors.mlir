@@ -101,3 +101,59 @@ func.func @c49_columns(%q: memref<4x32x8xf16>, %k: memref<4x32x8xf16>, %v: memre
   blocksparse.planned_attention %q, %k, %v segments(%s) entries(%e) lists(%l0, %l1, %l2) outs(%o, %l) {block = array<i64: 16, 16>, lut_heads = 1} : (memref<4x32x8xf16>, memref<4x32x8xf16>, memref<4x32x8xf16>, memref<2x5xi32>, memref<3x2xi32>, memref<2x8xi32>, memref<3xi32>, memref<3x5xi32>, memref<4x32x8xf16>, memref<4x32xf32>) -> ()
   return
 }
+
+// -----
+
+func.func @c23_padding(%q: memref<4x32x8xf16>, %k: memref<4x32x8xf16>, %v: memref<4x32x8xf16>, %s: memref<2x5xi32>, %e: memref<3x2xi32>, %x: memref<31xf16>, %o: memref<4x32x8xf16>, %l: memref<4x32xf32>) {
+  // expected-error @below {{expects key_padding_mask of shape 32 or ?x32, but got 31}}
+  blocksparse.planned_attention %q, %k, %v segments(%s) entries(%e) key_padding_mask(%x) outs(%o, %l) {block = array<i64: 16, 16>, lut_heads = 1} : (memref<4x32x8xf16>, memref<4x32x8xf16>, memref<4x32x8xf16>, memref<2x5xi32>, memref<3x2xi32>, memref<31xf16>, memref<4x32x8xf16>, memref<4x32xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @c22_rpe(%q: memref<4x32x8xf16>, %k: memref<4x32x8xf16>, %v: memref<4x32x8xf16>, %s: memref<2x5xi32>, %e: memref<3x2xi32>, %x: memref<32x30xf16>, %o: memref<4x32x8xf16>, %l: memref<4x32xf32>) {
+  // expected-error @below {{expects rpe to broadcast to ?x?x32x32, but got 32x30}}
+  blocksparse.planned_attention %q, %k, %v segments(%s) entries(%e) rpe(%x) outs(%o, %l) {block = array<i64: 16, 16>, lut_heads = 1} : (memref<4x32x8xf16>, memref<4x32x8xf16>, memref<4x32x8xf16>, memref<2x5xi32>, memref<3x2xi32>, memref<32x30xf16>, memref<4x32x8xf16>, memref<4x32xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @c56_sink(%q: memref<4x32x8xf16>, %k: memref<4x32x8xf16>, %v: memref<4x32x8xf16>, %s: memref<2x5xi32>, %e: memref<3x2xi32>, %x: memref<4xf16>, %o: memref<4x32x8xf16>, %l: memref<4x32xf32>) {
+  // expected-error @below {{expects sink of element type 'f32', but got 'f16'}}
+  blocksparse.planned_attention %q, %k, %v segments(%s) entries(%e) sink(%x) outs(%o, %l) {block = array<i64: 16, 16>, lut_heads = 1} : (memref<4x32x8xf16>, memref<4x32x8xf16>, memref<4x32x8xf16>, memref<2x5xi32>, memref<3x2xi32>, memref<4xf16>, memref<4x32x8xf16>, memref<4x32xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @c53_heads(%q: memref<4x32x8xf16>, %k: memref<3x32x8xf16>, %v: memref<4x32x8xf16>, %s: memref<2x5xi32>, %e: memref<3x2xi32>, %o: memref<4x32x8xf16>, %l: memref<4x32xf32>) {
+  // expected-error @below {{expects heads of q that are a multiple of the 3 heads of k, but got 4}}
+  blocksparse.planned_attention %q, %k, %v segments(%s) entries(%e) outs(%o, %l) {block = array<i64: 16, 16>, lut_heads = 1} : (memref<4x32x8xf16>, memref<3x32x8xf16>, memref<4x32x8xf16>, memref<2x5xi32>, memref<3x2xi32>, memref<4x32x8xf16>, memref<4x32xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @c54_cap(%q: memref<4x32x8xf16>, %k: memref<4x32x8xf16>, %v: memref<4x32x8xf16>, %s: memref<2x5xi32>, %e: memref<3x2xi32>, %o: memref<4x32x8xf16>, %l: memref<4x32xf32>) {
+  // expected-error @below {{expects a finite soft_cap above 0, but got -1}}
+  blocksparse.planned_attention %q, %k, %v segments(%s) entries(%e) outs(%o, %l) {block = array<i64: 16, 16>, lut_heads = 1, soft_cap = -1.0} : (memref<4x32x8xf16>, memref<4x32x8xf16>, memref<4x32x8xf16>, memref<2x5xi32>, memref<3x2xi32>, memref<4x32x8xf16>, memref<4x32xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @c50_window(%q: memref<4x32x8xf16>, %k: memref<4x32x8xf16>, %v: memref<4x32x8xf16>, %s: memref<2x5xi32>, %e: memref<3x2xi32>, %o: memref<4x32x8xf16>, %l: memref<4x32xf32>) {
+  // expected-error @below {{expects window of 2 sizes, but got 1}}
+  blocksparse.planned_attention %q, %k, %v segments(%s) entries(%e) outs(%o, %l) {block = array<i64: 16, 16>, lut_heads = 1, window = array<i64: 1>} : (memref<4x32x8xf16>, memref<4x32x8xf16>, memref<4x32x8xf16>, memref<2x5xi32>, memref<3x2xi32>, memref<4x32x8xf16>, memref<4x32xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @c58_offset(%q: memref<4x32x8xf16>, %k: memref<4x32x8xf16>, %v: memref<4x32x8xf16>, %s: memref<2x5xi32>, %e: memref<3x2xi32>, %o: memref<4x32x8xf16>, %l: memref<4x32xf32>) {
+  // expected-error @below {{expects causal or window with causal_offset 3, but got neither}}
+  blocksparse.planned_attention %q, %k, %v segments(%s) entries(%e) outs(%o, %l) {block = array<i64: 16, 16>, lut_heads = 1, causal_offset = 3} : (memref<4x32x8xf16>, memref<4x32x8xf16>, memref<4x32x8xf16>, memref<2x5xi32>, memref<3x2xi32>, memref<4x32x8xf16>, memref<4x32xf32>) -> ()
+  return
+}

@@ -26,6 +26,19 @@ func.func @product(%w: !sparse, %x: !dense) -> !dense {
 func.func @chain(%q: !dense, %k: !dense, %v: !dense) -> !dense {
   %s = blocksparse.sdd %q, %k {transpose_b} : (!dense, !dense) -> !sparse
   %p = blocksparse.softmax %s : (!sparse) -> !sparse
+  %0 = blocksparse.dsd %p, %v {transpose_a} : (!sparse, !dense) -> !dense
+  return %0 : !dense
+}
+
+// Attention stores no scores.
+// CHECK-LABEL: func.func @attention(
+// CHECK: %[[LSE:.*]] = memref.alloc() {alignment = 64 : i64} : memref<64xf32>
+// CHECK: blocksparse.planned_attention {{.*}} outs(%{{.*}}, %[[LSE]])
+// CHECK: memref.dealloc %[[LSE]]
+// CHECK-NEXT: return
+func.func @attention(%q: !dense, %k: !dense, %v: !dense) -> !dense {
+  %s = blocksparse.sdd %q, %k {transpose_b} : (!dense, !dense) -> !sparse
+  %p = blocksparse.softmax %s : (!sparse) -> !sparse
   %0 = blocksparse.dsd %p, %v : (!sparse, !dense) -> !dense
   return %0 : !dense
 }

@@ -9,13 +9,11 @@ func.func private @scale(%x: !dense, %w: tensor<32x32xf32>) -> !dense {
   return %0 : !dense
 }
 
-// Called functions are inlined, attention is decomposed, every op is planned and scheduled.
+// Called functions are inlined, every op is planned and scheduled.
 // CHECK-LABEL: func.func @attend(
 // CHECK-SAME: %{{.*}}: tensor<2x64x32xf32>, %{{.*}}: tensor<32x32xf32>) -> tensor<2x64x32xf32>
 // CHECK: blocksparse.planned_matmul {{.*}}schedule = #blocksparse.schedule<cpu.
-// CHECK: blocksparse.planned_sdd {{.*}}schedule = #blocksparse.schedule<cpu.
-// CHECK: blocksparse.planned_softmax {{.*}}shape = array<i64: 64, 64>
-// CHECK: blocksparse.planned_dsd {{.*}}schedule = #blocksparse.schedule<cpu.
+// CHECK: blocksparse.planned_attention {{.*}}schedule = #blocksparse.schedule<cpu.
 func.func @attend(%x: !dense, %w: tensor<32x32xf32>) -> !dense {
   %q = call @scale(%x, %w) : (!dense, tensor<32x32xf32>) -> !dense
   %out, %lse = blocksparse.attention %q, %x, %x layout(#layout) {scale = 0.25}

@@ -1,4 +1,4 @@
-// RUN: blocksparse-opt %s -blocksparse-decompose-attention | FileCheck %s --implicit-check-not=blocksparse.attention
+// RUN: blocksparse-opt %s -blocksparse-decompose-attention=target=cuda:sm_80 | FileCheck %s --implicit-check-not=blocksparse.attention
 
 #causal = #blocksparse.layout<16x16, grid 4x4, causal>
 

@@ -1,6 +1,6 @@
 // RUN: blocksparse-opt %s -split-input-file -verify-diagnostics -blocksparse-fuse-attention | FileCheck %s
 // Decomposed again, the three operations are those of the program.
-// RUN: blocksparse-opt %s -split-input-file -blocksparse-fuse-attention -blocksparse-decompose-attention -o %t.round 2> /dev/null
+// RUN: blocksparse-opt %s -split-input-file -blocksparse-fuse-attention -blocksparse-decompose-attention=target=cuda:sm_80 -o %t.round 2> /dev/null
 // RUN: blocksparse-opt %s -split-input-file -o %t.plain
 // RUN: diff %t.plain %t.round
 

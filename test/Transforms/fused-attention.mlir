@@ -1,6 +1,7 @@
 // Attention stays one operation where a kernel computes it so, and its plan has work lists.
 // RUN: blocksparse-opt %s -split-input-file -blocksparse-decompose-attention=target=cuda:sm_90a | FileCheck %s --check-prefix=HOPPER
 // RUN: blocksparse-opt %s -split-input-file -blocksparse-decompose-attention=target=cuda:sm_80 | FileCheck %s --check-prefix=OTHER --implicit-check-not=blocksparse.attention
+// RUN: blocksparse-opt %s -split-input-file -blocksparse-decompose-attention=target=cpu | FileCheck %s --check-prefix=CPU
 // RUN: blocksparse-opt %s -split-input-file -blocksparse-to-planned=target=cuda:sm_90a,workers=2 | FileCheck %s --check-prefix=PLAN
 
 #l = #blocksparse.layout<64x64, grid 2x3, mask "011/100">
@@ -9,6 +10,8 @@
 // HOPPER: blocksparse.attention
 // OTHER-LABEL: @fused(
 // OTHER: blocksparse.softmax
+// CPU-LABEL: @fused(
+// CPU: blocksparse.attention
 // Two rows of 64 queries with keys of their own share a separate step.
 // PLAN-LABEL: @fused(
 // PLAN-DAG: %[[TILES:.*]] = arith.constant dense<{{\[\[}}0, 64, -1, 0, 1, 0, 0, 0], [0, 64, -1, 0, 1, 0, 1, 0]]> : tensor<2x8xi32>
@@ -27,6 +30,8 @@ func.func @fused(%q: tensor<2x128x64xbf16>, %k: tensor<2x192x64xbf16>, %v: tenso
 
 // HOPPER-LABEL: @scalar_schedule(
 // HOPPER: blocksparse.softmax
+// CPU-LABEL: @scalar_schedule(
+// CPU: blocksparse.softmax
 func.func @scalar_schedule(%q: tensor<2x128x64xbf16>, %k: tensor<2x192x64xbf16>, %v: tensor<2x192x64xbf16>) -> tensor<2x128x64xbf16> {
   %out, %lse = blocksparse.attention %q, %k, %v layout(#l) {scale = 0.125, schedule = #blocksparse.schedule<cuda.simt>} : (tensor<2x128x64xbf16>, tensor<2x192x64xbf16>, tensor<2x192x64xbf16>) -> (tensor<2x128x64xbf16>, tensor<2x128xf32>)
   return %out : tensor<2x128x64xbf16>
@@ -36,10 +41,17 @@ func.func @scalar_schedule(%q: tensor<2x128x64xbf16>, %k: tensor<2x192x64xbf16>,
 
 #l = #blocksparse.layout<64x64, grid 2x3, mask "011/100">
 
-// HOPPER-LABEL: @mask(
-// HOPPER: blocksparse.softmax
-func.func @mask(%q: tensor<2x128x64xbf16>, %k: tensor<2x192x64xbf16>, %v: tensor<2x192x64xbf16>, %m: tensor<192xf32>) -> tensor<2x128x64xbf16> {
-  %out, %lse = blocksparse.attention %q, %k, %v key_padding_mask(%m) layout(#l) {scale = 0.125} : (tensor<2x128x64xbf16>, tensor<2x192x64xbf16>, tensor<2x192x64xbf16>, tensor<192xf32>) -> (tensor<2x128x64xbf16>, tensor<2x128xf32>)
+// Every mask, bias and attribute is an operand of the planned form. A mask of keys marks every half; a
+// window leaves out those that are outside of it.
+// HOPPER-LABEL: @masks(
+// HOPPER: blocksparse.attention
+// CPU-LABEL: @masks(
+// CPU: blocksparse.attention
+// PLAN-LABEL: @masks(
+// PLAN-DAG: arith.constant dense<{{\[\[}}0, 64, 0, 64, 6, 5, 0, 0]]> : tensor<1x8xi32>
+// PLAN: blocksparse.planned_attention %{{.*}} lists({{.*}}) rpe(%{{.*}}) key_padding_mask(%{{.*}}) key_lengths(%{{.*}}) sink(%{{.*}}) outs({{.*}}) {{.*}}causal_offset = 10 : i64, {{.*}}soft_cap = 2.000000e+01 : f64, window = array<i64: -1, 40>
+func.func @masks(%q: tensor<2x128x64xbf16>, %k: tensor<2x192x64xbf16>, %v: tensor<1x192x64xbf16>, %r: tensor<1x192xf32>, %m: tensor<192xf32>, %n: tensor<1xi32>, %s: tensor<2xf32>) -> tensor<2x128x64xbf16> {
+  %out, %lse = blocksparse.attention %q, %k, %v rpe(%r) key_padding_mask(%m) key_lengths(%n) sink(%s) layout(#l) {causal_offset = 10 : i64, scale = 0.125, soft_cap = 20.0, window = array<i64: -1, 40>} : (tensor<2x128x64xbf16>, tensor<2x192x64xbf16>, tensor<1x192x64xbf16>, tensor<1x192xf32>, tensor<192xf32>, tensor<1xi32>, tensor<2xf32>) -> (tensor<2x128x64xbf16>, tensor<2x128xf32>)
   return %out : tensor<2x128x64xbf16>
 }
 
@@ -49,7 +61,21 @@ func.func @mask(%q: tensor<2x128x64xbf16>, %k: tensor<2x192x64xbf16>, %v: tensor
 
 // HOPPER-LABEL: @wide(
 // HOPPER: blocksparse.softmax
+// CPU-LABEL: @wide(
+// CPU: blocksparse.attention
 func.func @wide(%q: tensor<2x128x256xbf16>, %k: tensor<2x192x256xbf16>, %v: tensor<2x192x64xbf16>) -> tensor<2x128x64xbf16> {
   %out, %lse = blocksparse.attention %q, %k, %v layout(#l) {scale = 0.125} : (tensor<2x128x256xbf16>, tensor<2x192x256xbf16>, tensor<2x192x64xbf16>) -> (tensor<2x128x64xbf16>, tensor<2x128xf32>)
   return %out : tensor<2x128x64xbf16>
+}
+
+// -----
+
+#l = #blocksparse.layout<64x64, grid 2x3, mask "011/100">
+
+// The planned form has static shapes.
+// CPU-LABEL: @dynamic(
+// CPU: blocksparse.softmax
+func.func @dynamic(%q: tensor<?x2x128x64xbf16>, %k: tensor<?x2x192x64xbf16>, %v: tensor<?x2x192x64xbf16>) -> tensor<?x2x128x64xbf16> {
+  %out, %lse = blocksparse.attention %q, %k, %v layout(#l) : (tensor<?x2x128x64xbf16>, tensor<?x2x192x64xbf16>, tensor<?x2x192x64xbf16>) -> (tensor<?x2x128x64xbf16>, tensor<?x2x128xf32>)
+  return %out : tensor<?x2x128x64xbf16>
 }

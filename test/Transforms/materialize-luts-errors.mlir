@@ -29,11 +29,11 @@ func.func @softmax(%x: tensor<?x32xf32, #b>) -> tensor<?x32xf32, #b> {
 // -----
 
 #l = #blocksparse.layout<16x16, grid 2x2, causal>
-func.func @attention(%q: tensor<32x8xf32>, %m: tensor<32xf32>) -> tensor<32x8xf32> {
+func.func @attention(%q: tensor<?x2x32x8xf32>) -> tensor<?x2x32x8xf32> {
   // expected-error @below {{expects attention to be decomposed before look-up tables are made (blocksparse-decompose-attention), but got the fused form}}
-  %out, %lse = blocksparse.attention %q, %q, %q key_padding_mask(%m) layout(#l)
-      : (tensor<32x8xf32>, tensor<32x8xf32>, tensor<32x8xf32>, tensor<32xf32>) -> (tensor<32x8xf32>, tensor<32xf32>)
-  return %out : tensor<32x8xf32>
+  %out, %lse = blocksparse.attention %q, %q, %q layout(#l)
+      : (tensor<?x2x32x8xf32>, tensor<?x2x32x8xf32>, tensor<?x2x32x8xf32>) -> (tensor<?x2x32x8xf32>, tensor<?x2x32xf32>)
+  return %out : tensor<?x2x32x8xf32>
 }
 
 // -----

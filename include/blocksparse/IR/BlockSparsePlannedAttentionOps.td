@@ -9,18 +9,18 @@
 include "blocksparse/IR/BlockSparsePlannedOps.td"
 
 def BlockSparse_PlannedAttentionOp
-    : BlockSparse_DestinationsOp<"planned_attention", "getOutMutable"> {
+    : BlockSparse_DestinationsOp<"planned_attention", "getOutMutable", [AttrSizedOperandSegments]> {
   let summary = "Attention over a row LUT (tile = block row, dense block = block of keys)";
   let semantics = [{
-    out = softmax(scale * q @ k^T) @ v with scores at the blocks that the row LUT names, and lse, the
-    log-sum-exp of each row; `causal` forbids the keys beyond the row. The scores are not stored. A
-    tile of the row LUT is a block row of queries, a dense block the keys of a block column. The
-    value blocks of the entries are not used.
+    The attention of blocksparse.attention with scores at the blocks that the row LUT names, which are
+    not stored. A tile of the row LUT is a block row of queries, a dense block the keys of a block
+    column. The value blocks of the entries are not used.
   }];
-  let constraints = [C7, C8, C9, C10, C21, C26, C34, C37, C46, C49];
+  let constraints = !listconcat([C7, C8, C9, C10, C21, C22, C23, C24, C25, C26, C34, C37, C46, C49],
+                                BlockSparse_PositionConstraints, [C53, C54, C56]);
   let atRunTime = ["Tables hold indices inside q and k, and write each block row once."];
   let postconditions = [
-    "A row without a block, or with forbidden elements alone, has out = 0 and lse = -inf.",
+    "A row without a block, or with forbidden elements alone, has out = 0 and lse = -inf, or that of its sink.",
     "Every element of the destinations is written.",
   ];
   let example = [{
@@ -43,17 +43,23 @@ def BlockSparse_PlannedAttentionOp
     Arg<BlockSparse_FloatMatrices, "values [.., N, Dv]">:$v),
     BlockSparse_RowLutOperands, (ins
     Arg<Variadic<BlockSparse_WorkTable>, "tiles, workers and steps, or none">:$lists,
+    Arg<Optional<BlockSparse_FloatMatrices>, "bias that is added to the scores">:$rpe,
+    Arg<Optional<BlockSparse_ColumnMask>, "mask of keys">:$key_padding_mask,
+    Arg<Optional<BlockSparse_Matrices>, "mask of elements">:$attention_mask,
+    Arg<Optional<BlockSparse_Lengths>, "keys that are allowed">:$key_lengths,
+    Arg<Optional<BlockSparse_Lengths>, "queries that are allowed">:$query_lengths,
+    Arg<Optional<BlockSparse_Segments>, "segment of each query">:$query_segments,
+    Arg<Optional<BlockSparse_Segments>, "segment of each key">:$key_segments,
+    Arg<Optional<BlockSparse_Vector>, "score of the sink of each head, [H]">:$sink,
     Arg<BlockSparse_FloatMatrices, "destination [.., M, Dv]">:$out,
     Arg<BlockSparse_LogSumExp, "destination of the log-sum-exp of each row, [.., M]">:$lse),
-    BlockSparse_BlockArg, BlockSparse_LutHeadsArg, (ins
-    Arg<DefaultValuedAttr<F64Attr, "1.0">, "factor of the scores">:$scale,
-    Arg<UnitAttr, "keys beyond the row are forbidden">:$causal),
+    BlockSparse_BlockArg, BlockSparse_LutHeadsArg, BlockSparse_SoftmaxAttrs, (ins
+    Arg<OptionalAttr<F64Attr>, "bound of the scaled scores; absent, there is none">:$soft_cap),
     BlockSparse_ScheduleArg);
-  let assemblyFormat = [{
-    $q `,` $k `,` $v `segments` `(` $segments `)` `entries` `(` $entries `)`
-    (`lists` `(` $lists^ `)`)? `outs` `(` $out `,` $lse `)` attr-dict
-    `:` functional-type(operands, results)
-  }];
+  let assemblyFormat = !strconcat("$q `,` $k `,` $v `segments` `(` $segments `)` `entries` `(` $entries `)`",
+      "(`lists` `(` $lists^ `)`)?", BlockSparse_MaskFormat, BlockSparse_PositionFormat,
+      "(`sink` `(` $sink^ `)`)? `outs` `(` $out `,` $lse `)` attr-dict `:` functional-type(operands, results)");
+  let declarations = BlockSparse_MayForbid;
 }
 
 def BlockSparse_PlannedAttentionGradOp

@@ -73,6 +73,10 @@ getSlicedLayout(const SparseTensor &source, ArrayRef<int64_t> offsets, ArrayRef<
 /// i8 and i32.
 Type getAccumulatorType(Type element);
 
+/// Returns how many heads of the queries `q` share each head of `type`, keys or values [.., N, D];
+/// 1 unless both have several heads. Heads of q that share a head follow each other.
+int64_t countSharingHeads(ShapedType q, ShapedType type);
+
 } // namespace mlir::blocksparse
 
 #endif // BLOCKSPARSE_IR_SPARSETENSOR_H

@@ -23,14 +23,24 @@ namespace blocksparse {
 /// Queries of a warpgroup, and keys of a half of a step.
 inline constexpr int64_t attentionRows = 64, attentionKeys = 64;
 
+/// Describes the keys that the position allows: a query of row r takes those from r + first to
+/// r + last. Absent is no bound.
+struct AttentionBand {
+  std::optional<int64_t> first, last;
+
+  /// Returns the band of the keys up to the row of the query.
+  static AttentionBand causal() { return {std::nullopt, 0}; }
+};
+
 /// Describes the attention that lists are made for. The blocks of the layout are multiples of
 /// 64 x 64 and cover the queries and keys exactly.
 struct AttentionProblem {
   /// Pattern of the scores, of one head that all heads share or of each head.
   const BlockLayout &layout;
   int64_t batches = 1, heads = 1;
-  /// True if a query takes no key beyond its own row.
-  bool causal = false;
+  AttentionBand band = {};
+  /// True if other masks than the band may forbid any element.
+  bool masked = false;
 };
 
 /// Holds the options of buildAttentionLists.
@@ -67,9 +77,9 @@ std::optional<AttentionLists> buildAttentionLists(const AttentionProblem &proble
                                                   std::string &error);
 
 /// Checks that the lists take each 64 x 64 elements of the layout that hold an allowed element once
-/// for each batch and head, and nothing else; that a half is marked exactly if it holds forbidden
-/// elements; and that workers take each tile once. Returns the first fault as "expects X, but got
-/// Y", or an empty string.
+/// for each batch and head, and nothing else; that a half is marked exactly if it may hold
+/// forbidden elements; and that workers take each tile once. Returns the first fault as "expects X,
+/// but got Y", or an empty string.
 std::string verifyAttentionLists(const AttentionProblem &problem, const AttentionLists &lists);
 
 /// Describes which steps occur in lists, which decides the form of the kernel.
@@ -77,7 +87,7 @@ struct AttentionForm {
   /// True if some warpgroup takes only a part of a step, or if the halves of a step are not
   /// neighbours.
   bool halves = false;
-  /// True if some half holds forbidden elements.
+  /// True if some half may hold forbidden elements.
   bool elements = false;
   /// True if some step is separate.
   bool separate = false;

@@ -296,7 +296,7 @@ struct AttentionTileTable {
 /// Describes a key step of a tile: two halves of 64 keys.
 struct AttentionStep {
   /// Names the bits of `halves`: the warpgroup takes half 0, half 1, and elements of a half that it
-  /// takes lie above the diagonal.
+  /// takes may be forbidden.
   enum Half : int32_t { First = 1, Second = 2, Both = 3, Elements = 4 };
 
   /// First key of each half, of the first warpgroup and of the others; -1: the half has no keys.

@@ -53,7 +53,7 @@ def DecomposeAttentionPass : Pass<"blocksparse-decompose-attention"> {
   let options = [
     Option<"target", "target", "::blocksparse::TargetInfo",
            /*default=*/"::blocksparse::TargetInfo()",
-           "The target (docs/Targets.md), whose fused kernels decide; that of a cpu has none.">,
+           "The target (docs/Targets.md), whose fused kernels decide.">,
   ];
 }
 

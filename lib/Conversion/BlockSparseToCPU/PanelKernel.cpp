@@ -214,6 +214,11 @@ SmallVector<Value> mlir::blocksparse::multiplyTile(ImplicitLocOpBuilder &b, cons
   for (int64_t j = 0; j < vectors; ++j)
     right.push_back(vector::LoadOp::create(b, type, panel,
                                            ValueRange{panelRow, indexConstant(b, j * tile.lanes)}));
+  SmallVector<Value> zeroLanes;
+  if (tile.skipPanelZeros)
+    for (Value lanes : right)
+      zeroLanes.push_back(
+          arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, lanes, splatConstant(b, type, 0)));
   SmallVector<Value> next;
   for (int64_t i = 0; i < tile.rows; ++i) {
     Value element = left(i, k);
@@ -224,6 +229,8 @@ SmallVector<Value> mlir::blocksparse::multiplyTile(ImplicitLocOpBuilder &b, cons
       Value added = multiplyAdd(b, broadcast, right[j], sum);
       if (isZero)
         added = arith::SelectOp::create(b, isZero, sum, added);
+      if (tile.skipPanelZeros)
+        added = arith::SelectOp::create(b, zeroLanes[j], sum, added);
       next.push_back(added);
     }
   }

@@ -23,6 +23,8 @@ struct TileShape {
   int64_t lanes = 16;
   /// True if an element 0 of the left operand adds nothing, whatever the panel holds.
   bool skipZeros = false;
+  /// True if an element 0 of the panel adds nothing, whatever the left operand holds.
+  bool skipPanelZeros = false;
 
   /// Returns a tile with the `tile` of `schedule`, or else one that fits the registers
   /// of a machine with vectors of options.vectorBits. `height` is the number of rows that tiles

@@ -182,3 +182,26 @@ Value mlir::blocksparse::emitReduction(
   scf::YieldOp::create(b, body(b, loop.getInductionVar(), loop.getRegionIterArg(0)));
   return loop.getResult(0);
 }
+
+SmallVector<Value> mlir::blocksparse::emitReductions(
+    ImplicitLocOpBuilder &b, Value begin, Value end, int64_t step, ValueRange init,
+    llvm::function_ref<SmallVector<Value>(ImplicitLocOpBuilder &, Value, ValueRange)> body) {
+  OpBuilder::InsertionGuard guard(b);
+  auto loop = scf::ForOp::create(b, begin, end, indexConstant(b, step), init);
+  b.setInsertionPointToStart(loop.getBody());
+  scf::YieldOp::create(b, body(b, loop.getInductionVar(), loop.getRegionIterArgs()));
+  return SmallVector<Value>(loop.getResults());
+}
+
+SmallVector<Value> mlir::blocksparse::emitBranches(
+    ImplicitLocOpBuilder &b, Value condition, TypeRange types,
+    llvm::function_ref<SmallVector<Value>(ImplicitLocOpBuilder &)> whenTrue,
+    llvm::function_ref<SmallVector<Value>(ImplicitLocOpBuilder &)> whenFalse) {
+  OpBuilder::InsertionGuard guard(b);
+  auto branch = scf::IfOp::create(b, types, condition, /*withElseRegion=*/true);
+  b.setInsertionPointToStart(branch.thenBlock());
+  scf::YieldOp::create(b, whenTrue(b));
+  b.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(b, whenFalse(b));
+  return SmallVector<Value>(branch.getResults());
+}

@@ -63,6 +63,17 @@ void emitLoop(ImplicitLocOpBuilder &b, Value begin, Value end, int64_t step,
 Value emitReduction(ImplicitLocOpBuilder &b, Value begin, Value end, int64_t step, Value init,
                     llvm::function_ref<Value(ImplicitLocOpBuilder &, Value, Value)> body);
 
+/// Emits a loop over [begin, end) by `step` that carries several values, as emitReduction does one.
+SmallVector<Value> emitReductions(
+    ImplicitLocOpBuilder &b, Value begin, Value end, int64_t step, ValueRange init,
+    llvm::function_ref<SmallVector<Value>(ImplicitLocOpBuilder &, Value, ValueRange)> body);
+
+/// Returns the values, of types `types`, of one of two branches.
+SmallVector<Value>
+emitBranches(ImplicitLocOpBuilder &b, Value condition, TypeRange types,
+             llvm::function_ref<SmallVector<Value>(ImplicitLocOpBuilder &)> whenTrue,
+             llvm::function_ref<SmallVector<Value>(ImplicitLocOpBuilder &)> whenFalse);
+
 /// Emits `body` under a condition (null: unconditionally), and `otherwise` for the opposite case.
 void emitIf(ImplicitLocOpBuilder &b, Value condition,
             llvm::function_ref<void(ImplicitLocOpBuilder &)> body,

@@ -5,6 +5,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/TypeUtilities.h"
 
 #include <limits>
 
@@ -17,7 +18,10 @@ using namespace mlir::blocksparse::device;
 //===----------------------------------------------------------------------===//
 
 Value mlir::blocksparse::device::floatConstant(ImplicitLocOpBuilder &b, Type type, double value) {
-  return arith::ConstantOp::create(b, b.getFloatAttr(type, value));
+  TypedAttr attribute = b.getFloatAttr(getElementTypeOrSelf(type), value);
+  if (auto vector = dyn_cast<VectorType>(type))
+    attribute = DenseElementsAttr::get(vector, Attribute(attribute));
+  return arith::ConstantOp::create(b, attribute);
 }
 
 Value mlir::blocksparse::device::fusedMultiplyAdd(ImplicitLocOpBuilder &b, Value x, Value y,
@@ -27,13 +31,16 @@ Value mlir::blocksparse::device::fusedMultiplyAdd(ImplicitLocOpBuilder &b, Value
 
 namespace {
 
-/// Emits the arithmetic of one float type, f32 or f64.
+/// Emits the arithmetic of one float type, f32 or f64, or of vectors of it.
 class FloatMath {
 public:
   FloatMath(ImplicitLocOpBuilder &b, Type type, Accuracy accuracy = Accuracy::Full)
-      : b(b), type(type), wide(type.isF64()),
+      : b(b), type(type), wide(getElementTypeOrSelf(type).isF64()),
         approximate(accuracy == Accuracy::Rounded && type.isF32()),
-        bitsType(wide ? b.getI64Type() : b.getI32Type()) {}
+        bitsType(wide ? b.getI64Type() : b.getI32Type()) {
+    if (auto vector = dyn_cast<VectorType>(type))
+      bitsType = vector.clone(bitsType);
+  }
 
   ImplicitLocOpBuilder &builder() { return b; }
   bool isWide() const { return wide; }
@@ -67,7 +74,10 @@ public:
   Value greater(Value x, double y) { return less(constant(y), x); }
 
   Value bits(int64_t value) {
-    return arith::ConstantOp::create(b, b.getIntegerAttr(bitsType, value));
+    TypedAttr attribute = b.getIntegerAttr(getElementTypeOrSelf(bitsType), value);
+    if (auto vector = dyn_cast<VectorType>(bitsType))
+      attribute = DenseElementsAttr::get(vector, Attribute(attribute));
+    return arith::ConstantOp::create(b, attribute);
   }
   Value toBits(Value x) { return arith::BitcastOp::create(b, bitsType, x); }
   Value fromBits(Value x) { return arith::BitcastOp::create(b, type, x); }

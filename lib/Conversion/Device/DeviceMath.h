@@ -13,7 +13,8 @@
 
 namespace mlir::blocksparse::device {
 
-/// Returns a constant of the float type `type`; `value` is rounded to that type.
+/// Returns a constant of the float type `type`, or of vectors of it; `value` is rounded to the
+/// type.
 Value floatConstant(ImplicitLocOpBuilder &b, Type type, double value);
 
 /// Returns x * y + z, rounded once, as one instruction on every target. (math.fma is not used
@@ -40,7 +41,7 @@ Value deviceRsqrt(ImplicitLocOpBuilder &b, Value x);
 Value deviceMaxNumber(ImplicitLocOpBuilder &b, Value x, Value y);
 Value deviceMinNumber(ImplicitLocOpBuilder &b, Value x, Value y);
 
-/// Returns tanh(x), within 4 ulp.
+/// Returns tanh(x), within 4 ulp. Accepts vectors, too.
 Value deviceTanh(ImplicitLocOpBuilder &b, Value x);
 
 /// Returns erf(x), within 4 ulp.

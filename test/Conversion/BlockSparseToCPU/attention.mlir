@@ -4,15 +4,19 @@
 memref.global "private" constant @segments : memref<2x5xi32> = dense<[[0, 0, 0, 1, -1], [1, 0, 1, 2, -1]]>
 memref.global "private" constant @entries : memref<3x2xi32> = dense<[[0, 0], [0, 1], [1, 2]]>
 
-// A task is 16 columns of a row, for all heads, segments, rows of a block and parts of 20 columns.
+// A task is a block row of a head; its 16 queries are the lanes of a vector.
 // CHECK-LABEL: func @rows
-// CHECK: scf.forall ({{.*}}) in (4, 2, 16, 2)
-// CHECK: scf.for {{.*}} -> (f32, f32, f32
-// A forbidden key is not read.
-// CHECK: arith.cmpi sle
+// CHECK: scf.forall ({{.*}}) in (4, 2)
+// The keys of a block are chunks: scores, their largest ones, their powers and the products.
+// CHECK: scf.for {{.*}} -> (vector<16xf32>, vector<16xf32>)
+// CHECK: vector.fma
+// CHECK: arith.maximumf
+// CHECK: vector.fma
+// The group is computed again where a mask forbids and a result is NaN.
+// CHECK: arith.cmpf uno
+// CHECK: vector.reduction <or>
 // CHECK: scf.if
-// CHECK: scf.for {{.*}} -> (f32)
-// CHECK: arith.divf
+// CHECK: math.log
 func.func @rows(%q: memref<4x32x8xf16>, %k: memref<4x32x8xf16>, %v: memref<4x32x20xf16>, %out: memref<4x32x20xf16>, %lse: memref<4x32xf32>) {
   %s = memref.get_global @segments : memref<2x5xi32>
   %e = memref.get_global @entries : memref<3x2xi32>

@@ -46,7 +46,7 @@ TEST(AttentionGradPlan, TilesOfKeysWalkTheirQueries) {
 
 TEST(AttentionGradPlan, CausalStepsOnTheDiagonalAreMasked) {
   const BlockLayout layout = layoutOf(maskFromText({"1"}), {128, 128});
-  const AttentionProblem problem{layout, 1, 1, /*causal=*/true};
+  const AttentionProblem problem{layout, 1, 1, AttentionBand::causal()};
   EXPECT_EQ(build(problem, queries).steps,
             (std::vector<AttentionGradStep>{{0, 1}, {0, 0}, {64, 1}}));
   EXPECT_EQ(build(problem, keys).steps, (std::vector<AttentionGradStep>{{0, 1}, {64, 0}, {64, 1}}));
@@ -70,7 +70,8 @@ TEST(AttentionGradPlan, ListsOfRandomLayoutsAreRight) {
   for (const int64_t block : {64, 128, 192})
     for (const bool causal : {false, true}) {
       const BlockLayout layout = layoutOf(randomMask({2, 9, 7}, 11), {block, 64});
-      const AttentionProblem problem{layout, 2, 2, causal};
+      const AttentionProblem problem{layout, 2, 2,
+                                     causal ? AttentionBand::causal() : AttentionBand()};
       AttentionOptions options;
       options.workers = 7;
       for (const AttentionGradSide side : {keys, queries})
@@ -80,7 +81,7 @@ TEST(AttentionGradPlan, ListsOfRandomLayoutsAreRight) {
 
 TEST(AttentionGradPlan, FaultsAreFound) {
   const BlockLayout layout = layoutOf(maskFromText({"11", "01"}), {64, 64});
-  const AttentionProblem problem{layout, 1, 1, /*causal=*/true};
+  const AttentionProblem problem{layout, 1, 1, AttentionBand::causal()};
   const AttentionGradLists right = build(problem, queries);
   auto faultOf = [&](auto change) {
     AttentionGradLists lists = right;

@@ -99,11 +99,45 @@ TEST(AttentionPlan, ThreeWarpgroupsShareDenseKeys) {
 
 TEST(AttentionPlan, TheDiagonalIsMarked) {
   const BlockLayout layout = layoutOf(maskFromText({"11", "11"}), {128, 128});
-  const AttentionLists lists = build({layout, 1, 1, /*causal=*/true});
+  const AttentionLists lists = build({layout, 1, 1, AttentionBand::causal()});
   // Row 128 to 255 takes keys 0 to 127 whole, and the two squares on the diagonal in part.
   ASSERT_EQ(lists.tiles.front().count, 2);
   EXPECT_EQ(lists.steps[lists.tiles.front().first + 1], stepOf(128, 192, {5, 7, 0}));
   EXPECT_TRUE(formOf(lists).elements);
+}
+
+TEST(AttentionPlan, ABandLeavesOutHalves) {
+  // Of 64 x 64 elements, those whose first key is 128 before to 64 behind their first row are
+  // taken: 2 + 3 + 4 + 3 of them. Those on the diagonal alone are whole.
+  const BlockLayout layout = layoutOf(maskFromText({"1111", "1111", "1111", "1111"}), {64, 64});
+  const AttentionProblem problem{layout, 1, 1, {-128, 64}};
+  const AttentionLists lists = build(problem);
+  EXPECT_EQ(verifyAttentionLists(problem, lists), "");
+  int taken = 0;
+  for (const AttentionTile &tile : lists.tiles)
+    for (int group = 0; group < 2; ++group)
+      for (int32_t at = tile.first; at < tile.first + tile.count; ++at) {
+        const AttentionStep &step = lists.steps[at];
+        bool cut = false;
+        for (int half = 0; half < 2; ++half)
+          if (step.halves[group] & (half == 0 ? AttentionStep::First : AttentionStep::Second)) {
+            const int64_t distance = step.keys[group][half] - tile.rows[group];
+            EXPECT_TRUE(distance >= -128 && distance <= 64) << distance;
+            cut |= distance != 0 && distance != -64;
+            ++taken;
+          }
+        EXPECT_EQ((step.halves[group] & AttentionStep::Elements) != 0, cut);
+      }
+  EXPECT_EQ(taken, 12);
+}
+
+TEST(AttentionPlan, OtherMasksMarkEveryHalf) {
+  const BlockLayout layout = layoutOf(maskFromText({"10", "11"}), {128, 128});
+  const AttentionProblem problem{layout, 1, 1, {}, /*masked=*/true};
+  const AttentionLists lists = build(problem);
+  EXPECT_EQ(verifyAttentionLists(problem, lists), "");
+  for (const AttentionStep &step : lists.steps)
+    EXPECT_EQ(step, stepOf(step.keys[0][0], step.keys[0][1], {7, 7, 0}));
 }
 
 TEST(AttentionPlan, LongTilesComeFirstThenGroupsOfHeads) {
@@ -124,7 +158,8 @@ TEST(AttentionPlan, LongTilesComeFirstThenGroupsOfHeads) {
 TEST(AttentionPlan, CoversRandomLayouts) {
   for (const BlockLayout &random : randomLayouts())
     for (BlockShape block : {BlockShape{64, 64}, {128, 128}, {64, 128}, {192, 64}, {128, 192}})
-      for (bool causal : {false, true}) {
+      for (const AttentionBand &band : {AttentionBand(), AttentionBand::causal(),
+                                        AttentionBand{-70, 30}, AttentionBand{64, std::nullopt}}) {
         std::string error;
         const BlockLayout layout =
             BlockLayout::fromCsr(block, random.grid(),
@@ -132,7 +167,7 @@ TEST(AttentionPlan, CoversRandomLayouts) {
                                  {random.colIndices().begin(), random.colIndices().end()}, error)
                 .value();
         const int64_t heads = layout.grid().heads;
-        const AttentionProblem problem{layout, 2, heads == 1 ? 3 : heads, causal};
+        const AttentionProblem problem{layout, 2, heads == 1 ? 3 : heads, band};
         for (int64_t groups : {2, 3})
           EXPECT_EQ(verifyAttentionLists(problem, build(problem, {5, groups, 1000, 2000})), "");
       }
@@ -152,7 +187,8 @@ void expectEveryWordCounts(const AttentionProblem &problem, const AttentionLists
 TEST(AttentionPlan, FaultsAreFound) {
   const BlockLayout layout = layoutOf(maskFromText({"110", "101", "011"}), {64, 64});
   for (bool causal : {false, true}) {
-    const AttentionProblem problem{layout, 2, 2, causal};
+    const AttentionProblem problem{layout, 2, 2,
+                                   causal ? AttentionBand::causal() : AttentionBand()};
     const AttentionLists lists = build(problem, {2});
     ASSERT_EQ(verifyAttentionLists(problem, lists), "");
     expectEveryWordCounts(problem, lists, &AttentionLists::tiles, AttentionTileTable::used);

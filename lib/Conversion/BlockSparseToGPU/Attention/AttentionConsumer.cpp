@@ -7,12 +7,14 @@
 
 #include "../../AttentionRow.h"
 #include "../../Device/DeviceMath.h"
+#include "../../Device/Elements.h"
 #include "../../Device/Loops.h"
 #include "../Kit/MmaFragments.h"
 #include "../Kit/WgmmaGemm.h"
 #include "../Operands/StagedTiles.h"
 #include "AttentionAccumulators.h"
 #include "AttentionKernel.h"
+#include "AttentionScores.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -63,10 +65,6 @@ static Value reduceQuad(ImplicitLocOpBuilder &b, Value x,
 
 namespace {
 
-/// Holds the first keys of the halves of a step, what the consumer takes, and 1 if it is separate
-/// (i32). Empty if every step is taken whole.
-using StepWords = SmallVector<Value>;
-
 /// Holds the softmax of the rows of a thread so far: the largest score of each row, the sum of the
 /// powers of the columns of this lane, and the rounded powers of the newest step as fragments of A.
 struct Softmax {
@@ -96,7 +94,12 @@ public:
 private:
   const AttentionShape &shape() const { return frame.shape; }
   /// Returns true if consumers read the words of steps.
-  bool readsSteps() const { return shape().form.halves || shape().form.elements || frame.queries; }
+  bool readsSteps() const { return shape().form.halves || shape().form.elements || repairs(); }
+  /// Returns true if a result may be NaN by what is forbidden.
+  bool repairs() const {
+    PlannedAttentionOp op = frame.op;
+    return op.mayForbid();
+  }
   StepWords readStep(ImplicitLocOpBuilder &b, const AttentionWork &tile, Value step) const;
   /// Returns the position of the stage of a step that starts at `at` which this consumer takes.
   Position ownStage(ImplicitLocOpBuilder &b, const Position &at, const StepWords &step) const;
@@ -111,9 +114,6 @@ private:
   SmallVector<Value> startScores(ImplicitLocOpBuilder &b, Value stage) const;
   SmallVector<Value> startProducts(ImplicitLocOpBuilder &b, Value stage, const Softmax &softmax,
                                    ArrayRef<Value> products, const StepWords &step) const;
-  /// Sets scores that the consumer does not take to -infinity.
-  SmallVector<Value> mask(ImplicitLocOpBuilder &b, ArrayRef<Value> scores, Value row,
-                          const StepWords &step) const;
   /// Replaces `scores` by their powers and updates `softmax`. Returns i1: the largest scores have
   /// changed; `factors` are then what older results must be multiplied by.
   Value emitPowers(ImplicitLocOpBuilder &b, MutableArrayRef<Value> scores, Softmax &softmax,
@@ -121,8 +121,8 @@ private:
   SmallVector<Value> scale(ImplicitLocOpBuilder &b, ArrayRef<Value> products,
                            ArrayRef<Value> factors) const;
 
-  State emitStep(ImplicitLocOpBuilder &b, const AttentionWork &tile, Value row, Value step,
-                 State state) const;
+  State emitStep(ImplicitLocOpBuilder &b, const AttentionWork &tile,
+                 const AttentionScores::Rows &rows, Value step, State state) const;
   /// Emits the steps of a tile that has some. Returns what a tile carries, then the products, the
   /// largest scores and the sums.
   SmallVector<Value> emitSteps(ImplicitLocOpBuilder &b, const AttentionWork &tile, Value row,
@@ -146,6 +146,7 @@ private:
 
   const AttentionFrame &frame;
   Value group, isFirstLane;
+  AttentionScores scoring;
   WgmmaGemm scoreGemm, productGemm;
   SubtileStore store;
 };
@@ -192,7 +193,7 @@ static SubtileStore makeStore(ImplicitLocOpBuilder &b, const AttentionFrame &fra
 AttentionConsumer::AttentionConsumer(ImplicitLocOpBuilder &b, const AttentionFrame &frame,
                                      Value group)
     : frame(frame), group(group),
-      isFirstLane(isEqual(b, Int(b, frame.thread) % 32, i32Constant(b, 0))),
+      isFirstLane(isEqual(b, Int(b, frame.thread) % 32, i32Constant(b, 0))), scoring(frame),
       scoreGemm(AttentionShape::keys, frame.shape.element),
       productGemm(frame.shape.valueCols(), frame.shape.element), store(makeStore(b, frame, group)) {
 }
@@ -273,48 +274,12 @@ SmallVector<Value> AttentionConsumer::startProducts(ImplicitLocOpBuilder &b, Val
                                  products, step.empty() ? Value() : step[2], step.empty() ? 1 : 2);
 }
 
-SmallVector<Value> AttentionConsumer::mask(ImplicitLocOpBuilder &b, ArrayRef<Value> scores,
-                                           Value row, const StepWords &step) const {
-  if (step.empty())
-    return SmallVector<Value>(scores);
-  Value halves = step[2];
-  Value isPart = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, halves,
-                                       i32Constant(b, AttentionStep::Both));
-  auto masked = [&](ImplicitLocOpBuilder &b) {
-    SmallVector<Value> result;
-    Value lowest = number(b, -std::numeric_limits<double>::infinity());
-    Value quad = Int(b, frame.thread) % 4 * 2, none = i32Constant(b, -1);
-    // The last column of each half that each row of the thread takes, without that of the quad.
-    Value last[2][rowsOfThread];
-    for (int64_t half = 0; half < 2; ++half) {
-      Value bit = arith::AndIOp::create(b, halves, i32Constant(b, int64_t{1} << half));
-      Value taken = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, bit, i32Constant(b, 0));
-      for (int64_t r = 0; r < rowsOfThread; ++r) {
-        Value end = i32Constant(b, AttentionShape::halfKeys);
-        if (shape().form.elements)
-          end = Int(b, row) + r * 8 - step[half] - quad;
-        last[half][r] = arith::SelectOp::create(b, taken, end, none);
-      }
-    }
-    for (auto [i, score] : llvm::enumerate(scores)) {
-      int64_t index = static_cast<int64_t>(i), col = colOf(index);
-      Value taken = arith::CmpIOp::create(b, arith::CmpIPredicate::sge,
-                                          last[col / AttentionShape::halfKeys][rowOf(index)],
-                                          i32Constant(b, col % AttentionShape::halfKeys));
-      result.push_back(arith::SelectOp::create(b, taken, score, lowest));
-    }
-    return result;
-  };
-  return emitChoices(b, isPart, masked,
-                     [&](ImplicitLocOpBuilder &) { return SmallVector<Value>(scores); });
-}
-
 Value AttentionConsumer::emitPowers(ImplicitLocOpBuilder &b, MutableArrayRef<Value> scores,
                                     Softmax &softmax, Value factors[rowsOfThread]) const {
   Value lowest = number(b, -std::numeric_limits<double>::infinity()), zero = number(b, 0);
   // Powers of 2 are powers of e of scores that are multiplied by log2(e).
-  Value unit = number(b, shape().scale * std::numbers::log2e);
-  Value slack = number(b, rescaleExponent / (shape().scale * std::numbers::log2e));
+  Value unit = number(b, scoring.unit() * std::numbers::log2e);
+  Value slack = number(b, rescaleExponent / (scoring.unit() * std::numbers::log2e));
   Value grown, largest[rowsOfThread];
   for (int64_t r = 0; r < rowsOfThread; ++r) {
     Value most;
@@ -359,8 +324,9 @@ SmallVector<Value> AttentionConsumer::scale(ImplicitLocOpBuilder &b, ArrayRef<Va
   return result;
 }
 
-State AttentionConsumer::emitStep(ImplicitLocOpBuilder &b, const AttentionWork &tile, Value row,
-                                  Value step, State state) const {
+State AttentionConsumer::emitStep(ImplicitLocOpBuilder &b, const AttentionWork &tile,
+                                  const AttentionScores::Rows &rows, Value step,
+                                  State state) const {
   StepWords current = state.ahead;
   StepWords ahead = readStep(b, tile, Int(b, step) + i32Constant(b, 1));
   Position first = state.at, second = behind(b, first, current);
@@ -374,7 +340,7 @@ State AttentionConsumer::emitStep(ImplicitLocOpBuilder &b, const AttentionWork &
   passOther(b, second, state.step);
   scores = WgmmaGemm::wait(b, 1, scores);
   release(b, frame.ring, keys.stage);
-  scores = mask(b, scores, row, current);
+  scores = scoring.emit(b, scores, rows, current);
   Value factors[rowsOfThread];
   Value changes = emitPowers(b, scores, state.softmax, factors);
   products = WgmmaGemm::wait(b, 0, products);
@@ -403,6 +369,7 @@ SmallVector<Value> AttentionConsumer::emitSteps(ImplicitLocOpBuilder &b, const A
     state.softmax.sums[r] = number(b, 0);
   }
   state.products.assign(numProducts(), number(b, 0));
+  const AttentionScores::Rows rows = scoring.getRows(b, tile, row);
 
   queries.waitFull(b, {zero, parity});
   Position keys = ownStage(b, state.at, state.step);
@@ -411,7 +378,7 @@ SmallVector<Value> AttentionConsumer::emitSteps(ImplicitLocOpBuilder &b, const A
   passOther(b, state.at, state.step);
   scores = WgmmaGemm::wait(b, 0, scores);
   release(b, frame.ring, keys.stage);
-  scores = mask(b, scores, row, state.step);
+  scores = scoring.emit(b, scores, rows, state.step);
   Value factors[rowsOfThread];
   emitPowers(b, scores, state.softmax, factors);
   state.softmax.powers = packPairs(b, shape().element, scores);
@@ -420,7 +387,7 @@ SmallVector<Value> AttentionConsumer::emitSteps(ImplicitLocOpBuilder &b, const A
   SmallVector<Value> end =
       emitCarry(b, one, tile.count, one, state.toCarried(),
                 [&](ImplicitLocOpBuilder &b, Value step, ValueRange carried) {
-                  return emitStep(b, tile, row, step, state.fromCarried(carried)).toCarried();
+                  return emitStep(b, tile, rows, step, state.fromCarried(carried)).toCarried();
                 });
   state = state.fromCarried(end);
   release(b, queries, zero);
@@ -441,14 +408,9 @@ SmallVector<Value> AttentionConsumer::emitSteps(ImplicitLocOpBuilder &b, const A
 
 SmallVector<Value> AttentionConsumer::repairPart(ImplicitLocOpBuilder &b, const AttentionWork &tile,
                                                  Value row, ArrayRef<int64_t> indices) const {
-  auto matrixOf = [&](Value memref) {
-    return DenseView::get(b, memref).matrix(b, toIndex(b, tile.batch), toIndex(b, tile.head));
-  };
   Value query = Int(b, row) + rowOf(indices.front()) * 8;
-  AttentionRow parts{
-      matrixOf(frame.queries), matrixOf(frame.keys), matrixOf(frame.values), toIndex(b, query), {},
-      shape().scale,
-      /*skipsZeros=*/true};
+  AttentionRow parts = AttentionRow::get(b, frame.op, *frame.views, toIndex(b, tile.batch),
+                                         toIndex(b, tile.head), toIndex(b, query));
   for (int64_t i : indices)
     parts.cols.push_back(toIndex(b, Int(b, frame.thread) % 4 * 2 + colOf(i)));
   Value count = toIndex(b, Int(b, tile.count) * AttentionShape::keys);
@@ -461,9 +423,8 @@ SmallVector<Value> AttentionConsumer::repairPart(ImplicitLocOpBuilder &b, const 
         Value first = arith::SelectOp::create(b, isFirst, step[0], step[1]);
         Value key = Int(b, first) + Int(b, place) % AttentionShape::halfKeys;
         Value bit = Int(b, arith::ShRUIOp::create(b, step[2], half)) % 2;
-        Value allowed = both(b, isEqual(b, bit, i32Constant(b, 1)),
-                             arith::CmpIOp::create(b, arith::CmpIPredicate::sle, key, query));
-        return toIndex(b, arith::SelectOp::create(b, allowed, key, i32Constant(b, -1)));
+        Value taken = isEqual(b, bit, i32Constant(b, 1));
+        return toIndex(b, arith::SelectOp::create(b, taken, key, i32Constant(b, -1)));
       });
   Value isEmpty = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, sums.sum, number(b, 0));
   SmallVector<Value> results;
@@ -509,18 +470,34 @@ void AttentionConsumer::emitResult(ImplicitLocOpBuilder &b, const AttentionWork 
   ValueRange products = results.take_front(numProducts());
   ValueRange rows = results.drop_front(numProducts());
   Value lowest = number(b, -std::numeric_limits<double>::infinity()), zero = number(b, 0);
-  Value inverses[rowsOfThread], logarithms[rowsOfThread];
+  Value inverses[rowsOfThread], logarithms[rowsOfThread], sink;
+  if (op.getSink())
+    sink = frame.views->getSink(b, toIndex(b, tile.head));
   for (int64_t r = 0; r < rowsOfThread; ++r) {
     Value largest = rows[r], total = reduceQuad(b, rows[rowsOfThread + r], sum);
+    Value factor = number(b, 1), unit = number(b, scoring.unit());
+    if (sink) {
+      // The largest score of a row without an allowed key is not defined.
+      Value isEmpty = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, total, zero);
+      Value own = arith::MulFOp::create(b, largest, unit);
+      own = arith::SelectOp::create(b, isEmpty, lowest, own);
+      Value shift = larger(b, own, sink);
+      Value none = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, shift, lowest);
+      shift = arith::SelectOp::create(b, none, zero, shift);
+      factor = deviceExp(b, subNumbers(b, own, shift));
+      total = fusedMultiplyAdd(b, total, factor, deviceExp(b, subNumbers(b, sink, shift)));
+      largest = shift;
+      unit = number(b, 1);
+    }
     Value isEmpty = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, total, zero);
-    Value inverse = arith::DivFOp::create(b, number(b, 1), total);
+    Value inverse = arith::DivFOp::create(b, factor, total);
     inverses[r] = arith::SelectOp::create(b, isEmpty, zero, inverse);
-    Value logarithm = fusedMultiplyAdd(b, largest, number(b, shape().scale), deviceLog(b, total));
+    Value logarithm = fusedMultiplyAdd(b, largest, unit, deviceLog(b, total));
     logarithms[r] = arith::SelectOp::create(b, isEmpty, lowest, logarithm);
   }
   SmallVector<Value> scaled = scale(b, SmallVector<Value>(products), inverses);
   Value exists = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, row, i32Constant(b, 0));
-  if (frame.queries)
+  if (repairs())
     scaled = repair(b, tile, row, exists, scaled);
   store.emit(
       b, scaled, /*finish=*/nullptr, [&](ImplicitLocOpBuilder &b, int64_t number, Value address) {

@@ -11,6 +11,7 @@
 #include "../Operands/StagedTiles.h"
 #include "AttentionKernels.h"
 #include "blocksparse/IR/KernelProblem.h"
+#include "blocksparse/IR/SparseTensor.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -122,6 +123,8 @@ private:
   struct Source {
     Value memref, map;
     int64_t subtiles;
+    /// Heads of queries that share a head of them.
+    int64_t sharing;
   };
   /// Returns the words of a step that the producer needs: its keys, and if steps may be separate
   /// those of the other consumer and whether this one is.
@@ -177,12 +180,13 @@ AttentionProducer::Position AttentionProducer::loadStage(ImplicitLocOpBuilder &b
   frame.ring.expectTx(b, at.stage, i32Constant(b, source.subtiles * AttentionShape::keyTileBytes));
   Value address = frame.stageAddress(b, at.stage), barrier = frame.ring.full(b, at.stage);
   TensorBox box = shape.keyBox();
+  Value head = b.createOrFold<arith::DivUIOp>(tile.head, i32Constant(b, source.sharing));
   for (int64_t subtile = 0; subtile < source.subtiles; ++subtile)
     for (int64_t half = 0; half < AttentionShape::keys / box.rows; ++half) {
       // A half without keys loads some: nobody multiplies by them, but memory is defined.
       Value key = arith::MaxSIOp::create(b, keys[half], i32Constant(b, 0));
       TensorCoord coord = StagedTiles::coordIn(
-          b, source.memref, key, i32Constant(b, subtile * subtileCols), tile.batch, tile.head);
+          b, source.memref, key, i32Constant(b, subtile * subtileCols), tile.batch, head);
       int64_t offset = subtile * AttentionShape::keyTileBytes + half * box.bytes();
       emitTensorLoad(b, source.map, box, coord, Int(b, address) + offset, barrier);
     }
@@ -213,8 +217,12 @@ void AttentionProducer::loadQueries(ImplicitLocOpBuilder &b, const AttentionWork
 SmallVector<Value> AttentionProducer::emitTile(ImplicitLocOpBuilder &b, const AttentionWork &tile,
                                                ValueRange carried) const {
   PlannedAttentionOp op = frame.op;
-  const Source keys{op.getK(), frame.k, frame.shape.depthTiles};
-  const Source values{op.getV(), frame.v, frame.shape.valueTiles};
+  auto sharing = [&](Value operand) {
+    return countSharingHeads(cast<ShapedType>(op.getQ().getType()),
+                             cast<ShapedType>(operand.getType()));
+  };
+  const Source keys{op.getK(), frame.k, frame.shape.depthTiles, sharing(op.getK())};
+  const Source values{op.getV(), frame.v, frame.shape.valueTiles, sharing(op.getV())};
   Value zero = i32Constant(b, 0), one = i32Constant(b, 1);
   Value parity = carried.back();
   SmallVector<Value> first = readStep(b, tile, zero), second = readStep(b, tile, one);
@@ -327,8 +335,13 @@ void mlir::blocksparse::device::emitAttention(ImplicitLocOpBuilder &host, Kernel
   SmallVector<Value> arguments(maps);
   llvm::append_range(arguments, op.getLists());
   arguments.push_back(op.getLse());
-  if (op.getCausal())
-    arguments.append({op.getQ(), op.getK(), op.getV()});
+  const bool reads = op.mayForbid() || op.getRpe() || op.getSink();
+  if (reads)
+    llvm::append_range(arguments,
+                       presentOperands({op.getQ(), op.getK(), op.getV(), op.getOut(), op.getRpe(),
+                                        op.getKeyPaddingMask(), op.getAttentionMask(),
+                                        op.getKeyLengths(), op.getQueryLengths(),
+                                        op.getQuerySegments(), op.getKeySegments(), op.getSink()}));
   Value workers = op.getLists()[AttentionOperands::Workers];
   int64_t blocks = cast<MemRefType>(workers.getType()).getDimSize(0) - 1;
   LaunchShape launch{indexConstant(host, blocks), shape.threads(), shape.sharedBytes()};
@@ -348,9 +361,11 @@ void mlir::blocksparse::device::emitAttention(ImplicitLocOpBuilder &host, Kernel
                                             table(AttentionOperands::Workers),
                                             table(AttentionOperands::Steps),
                                             mapping.lookup(op.getLse()),
-                                            mapping.lookupOrNull(op.getQ()),
-                                            mapping.lookupOrNull(op.getK()),
-                                            mapping.lookupOrNull(op.getV())};
+                                            {}};
+                       if (reads)
+                         frame.views.emplace(b, op, [&](Value operand) {
+                           return operand ? mapping.lookup(operand) : Value();
+                         });
                        emitKernel(b, frame);
                      });
   kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), host.getI32IntegerAttr(1));

@@ -35,9 +35,11 @@
 //   Kit/SubtileStore.h.
 //
 // Forbidden elements do not reach the result. A consumer does not multiply the half of a step that
-// it does not take, because a probability of 0 times NaN is NaN. It does multiply a half that lies
-// on the diagonal and so has some forbidden elements; if an element of the result is then NaN, the
-// warp computes its rows again by scalar loops.
+// it does not take, because a probability of 0 times NaN is NaN. It does multiply a half that has
+// some forbidden elements (AttentionScores.h); if an element of the result is then NaN, the warp
+// computes its rows again by scalar loops.
+//
+// A sink changes the sums and the results of a tile once, at its end.
 //
 // Registers: the sums of 128 * (40 + 2 * 232) and of 128 * (32 + 3 * 160) fit what the launch
 // allots; see Wgmma/WgmmaProduct.h. Three consumers need head dimensions of at most 64; the planner
@@ -46,6 +48,7 @@
 #ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_ATTENTION_ATTENTIONKERNEL_H
 #define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_ATTENTION_ATTENTIONKERNEL_H
 
+#include "../../AttentionViews.h"
 #include "../KernelBuilder.h"
 #include "../Kit/IntTable.h"
 #include "../Kit/StageRing.h"
@@ -122,8 +125,10 @@ struct AttentionFrame {
   /// Tensor maps of the operands and of the result.
   Value q, k, v, out;
   IntTable tiles, workers, steps;
-  /// Memref of the log-sum-exp; those of q, k and v, if a repair may read them, else null.
-  Value lse, queries, keys, values;
+  /// Memref of the log-sum-exp.
+  Value lse;
+  /// Views of all operands, if masks, a bias, a sink or a repair read them.
+  std::optional<AttentionViews> views;
   /// Base of shared memory and index of the thread in its warpgroup (i32).
   Value base = {}, thread = {};
   StageRing ring{Value(), 0};

@@ -11,8 +11,10 @@ using namespace mlir::blocksparse::device;
 
 void mlir::blocksparse::device::emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
                                          PlannedAttentionOp op) {
-  SmallVector<Value> operands{op.getQ(),       op.getK(),        op.getV(),       op.getSegments(),
-                              op.getEntries(), op.getInits()[0], op.getInits()[1]};
+  SmallVector<Value> operands = presentOperands(
+      {op.getQ(), op.getK(), op.getV(), op.getSegments(), op.getEntries(), op.getRpe(),
+       op.getKeyPaddingMask(), op.getAttentionMask(), op.getKeyLengths(), op.getQueryLengths(),
+       op.getQuerySegments(), op.getKeySegments(), op.getSink(), op.getOut(), op.getLse()});
   Value items = productOf(host, AttentionItems(host, op, IRMapping()).sizes(host));
   kernels.launchForEach(host, "attention", operands, items,
                         [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item) {

@@ -7,7 +7,7 @@ memref.global "private" constant @entries : memref<3x2xi32> = dense<[[0, 0], [0,
 // CHECK-LABEL: gpu.func @rows_attention(
 // CHECK: scf.for {{.*}} -> (f32, f32, f32
 // A forbidden key is not read.
-// CHECK: arith.cmpi sle
+// CHECK: arith.cmpi slt
 // CHECK: scf.if
 // CHECK: scf.for {{.*}} -> (f32)
 // CHECK: arith.divf
