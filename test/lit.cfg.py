@@ -44,9 +44,8 @@ config.substitutions += [
     ("%host_cxx", config.host_cxx),
 ]
 
-# Two tests run side by side, so an idle thread must not spin on a core that another test needs.
-# Emulated kernels run the threads of a CTA on few cores, so a thread that waits at a barrier must
-# sleep at once.
+# Two tests run side by side, so an idle thread must not spin on a core that another test needs: it
+# sleeps at once.
 config.environment["KMP_BLOCKTIME"] = "0"
 config.environment["KMP_USE_YIELD"] = "0"
 

@@ -13,8 +13,8 @@ Three kinds of test alternate:
   crash or a hang is a finding.
 
 With `--device=simulated` there are valid programs alone, on the simulated GPU: an H200 or an A100, with
-orders of warps that a drawn seed varies. A fault that the simulator reports is a finding, too. With
-`--device=emulated` kernels for an A100, or scalar ones, run on threads of the host.
+orders of warps that a drawn seed varies, and now and then scalar kernels alone. A fault that the simulator
+reports is a finding, too.
 
 A finding is shrunk as long as the failure stays the same, then written to a file with the command
 that shows it. The exit status is 1 if there is one.
@@ -72,8 +72,8 @@ NEXT = ["to_dense", "softmax", "dsd", "sampled_addmm", "transpose", "dds", "bsr_
         "softmax_grad", "disassemble", "from_dense", "sdd", "matmul", "add"]
 
 
-def make_program(draws, name):
-    module = Module()
+def make_program(draws, name, scalar=False):
+    module = Module(scalar)
     f = Function(module, name)
     for step in range(draws("length", [1, 2, 3, 4])):
         OPERATIONS[draws("operation", NEXT if step else FIRST)](f, draws)
@@ -86,9 +86,6 @@ def device_flags(draws, device):
     """Returns the flags of a device other than the CPU."""
     if not device:
         return []
-    if device == "emulated":
-        # Kernels with TMA and wgmma have no emulation.
-        return ["--target=" + draws("target", ["emulated:sm_80", "emulated"])]
     target = draws("target", ["sm_90a", "sm_80"])
     return [f"--device={device}", f"--target=cuda:{target}", f"--sim-seed={draws('order', range(64))}"]
 
@@ -280,8 +277,8 @@ class Fuzzer:
     def check_program(self, numbers, rng=None):
         draws = Draws(numbers, rng)
         flags = run_flags(draws) + device_flags(draws, self.options.device)
-        module = make_program(draws, "program")
-        text = module.text()
+        scalar = bool(self.options.device) and draws("scalar", [False] * 7 + [True])
+        text = make_program(draws, "program", scalar).text()
         outcome, output = self.runner.run("blocksparse-run", flags, text)
         return draws.numbers, outcome, output, text, flags
 
@@ -390,9 +387,8 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1,
                         help="tests at a time (default: one per core)")
     parser.add_argument("--threads", type=int, default=2, help="threads of a compiled program")
-    parser.add_argument("--device", default="", choices=["", "emulated", "simulated"],
-                        help="emulated, simulated: only programs, as kernels of a GPU on threads of "
-                             "the host or on the simulated GPU (default: the CPU)")
+    parser.add_argument("--device", default="", choices=["", "simulated"],
+                        help="simulated: only programs, on the simulated GPU (default: the CPU)")
     parser.add_argument("--max-findings", type=int, default=20)
     parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("fuzz-findings"),
                         help="directory for reproducers (default: fuzz-findings)")

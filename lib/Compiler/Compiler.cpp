@@ -24,14 +24,6 @@ using ::blocksparse::TargetInfo;
 /// Starts the names of entry points after the stage `llvm`.
 static constexpr StringLiteral wrapperPrefix = "_mlir_ciface_";
 
-/// Emulates the chip that the schedules were chosen for; scalar kernels if that is a processor.
-static GPUOptions getEmulatedOptions(const StageOptions &options) {
-  GPUOptions gpu;
-  if (options.target.isCUDA())
-    gpu.target = options.target;
-  return gpu;
-}
-
 ArrayRef<StageInfo> mlir::blocksparse::getStages() {
   static const StageInfo stages[] = {
       {Stage::Parse, "parse", "verified operations on tensors", nullptr},
@@ -55,8 +47,6 @@ ArrayRef<StageInfo> mlir::blocksparse::getStages() {
        [](OpPassManager &pm, const StageOptions &) { buildBufferizePipeline(pm); }},
       {Stage::Lower, "lower", "parallel loops and vector code, or kernels and launches",
        [](OpPassManager &pm, const StageOptions &options) {
-         if (options.emulated)
-           return buildEmulateKernelsPipeline(pm, getEmulatedOptions(options));
          options.gpu ? buildConvertToGPUPipeline(pm, *options.gpu) : buildConvertToCPUPipeline(pm);
        }},
       {Stage::LLVM, "llvm", "the llvm and omp dialects; PTX",
@@ -162,7 +152,6 @@ static FailureOr<StageOptions> getStageOptions(const CompileOptions &options,
   const TargetInfo &target = options.target.first();
   StageOptions stages;
   stages.target = target;
-  stages.emulated = options.target.isEmulated();
   stages.checkIndices = options.checkIndices.value_or(options.target.isCPU());
   if (options.target.isCUDA())
     stages.gpu = getGPUOptions(options);
@@ -178,9 +167,7 @@ static FailureOr<StageOptions> getStageOptions(const CompileOptions &options,
 /// Fails for kernels, of the program itself or of the stage `lower`, if the target is no GPU.
 static LogicalResult checkKernels(ModuleOp module, const CompileOptions &options) {
   auto kernels = module.getOps<gpu::GPUModuleOp>();
-  bool runs = options.target.usesDevice() ||
-              (options.startAfter < Stage::Lower && options.target.isEmulated());
-  if (kernels.empty() || options.startAfter > Stage::Lower || runs)
+  if (kernels.empty() || options.startAfter > Stage::Lower || options.target.usesDevice())
     return success();
   return (*kernels.begin())
              .emitError("expects the target 'cuda:<chip>' for a program with kernels, "

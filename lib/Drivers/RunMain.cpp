@@ -77,9 +77,9 @@ struct RunOptions {
   DeviceOptions device{category};
   cl::opt<std::string> target{
       "target",
-      cl::desc("What to make code for: cpu, cuda:<chip>, cuda:native, emulated "
-               "or emulated:<chip>, with ,key=value; by default what suits "
-               "the device best"),
+      cl::desc(
+          "What to make code for: cpu, cuda:<chip> or cuda:native, with ,key=value; by default "
+          "what suits the device best"),
       cl::cat(category)};
   NumberOption<unsigned> ptxVersion{
       "ptx-version", InRange<unsigned>{0, 999},
@@ -317,9 +317,7 @@ static FailureOr<HostProgram> compileProgram(ModuleOp source, const RunOptions &
   dropRunAttributes(*module);
   CompileOptions compileOptions;
   compileOptions.target = place.target;
-  // Optimising the loops of an emulated kernel would take longer than running them.
-  unsigned optLevel = compileOptions.target.isEmulated() ? 0 : 3;
-  compileOptions.cpu = {options.cpu, options.features, optLevel};
+  compileOptions.cpu = {options.cpu, options.features};
   compileOptions.gpu.ptxVersion = options.ptxVersion;
   FailureOr<std::optional<bool>> checkIndices =
       options.checkIndices.get([&] { return source.emitError(); });

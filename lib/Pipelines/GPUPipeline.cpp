@@ -46,12 +46,6 @@ void mlir::blocksparse::buildConvertToGPUPipeline(OpPassManager &pm, const GPUOp
   addCleanUp(pm.nest<gpu::GPUModuleOp>().nestAny());
 }
 
-void mlir::blocksparse::buildEmulateKernelsPipeline(OpPassManager &pm, const GPUOptions &options) {
-  buildConvertToGPUPipeline(pm, options);
-  pm.addPass(createEmulateKernelsPass());
-  pm.addPass(createCSEPass());
-}
-
 /// Lowers kernels to the llvm and nvvm dialects. Index is 64 bits wide, because offsets exceed
 /// 2^31. As many passes as possible run on each kernel by itself, and so on several threads.
 static void addKernels(OpPassManager &pm) {

@@ -24,9 +24,9 @@ std::vector<std::string> splitList(std::string_view text) {
   return targets;
 }
 
-/// Parses one target of a list; `emulated` is set if it says so.
+/// Parses one target of a list.
 std::optional<TargetInfo> parseMember(std::string_view text, const Target::FindNative &findNative,
-                                      bool &emulated, std::string &error) {
+                                      std::string &error) {
   const std::string_view head = text.substr(0, text.find(','));
   const std::string_view rest = text.substr(head.size());
   if (head == "cuda:native") {
@@ -37,13 +37,6 @@ std::optional<TargetInfo> parseMember(std::string_view text, const Target::FindN
     std::optional<TargetInfo> found = findNative(error);
     return found ? TargetInfo::replace(*found, rest, error) : std::nullopt;
   }
-  if (head == "emulated" || head.starts_with("emulated:")) {
-    emulated = true;
-    constexpr size_t prefix = std::string_view("emulated").size();
-    const std::string_view chip = head.substr(prefix);
-    return TargetInfo::parse((chip.empty() ? "cpu" : "cuda") + std::string(text.substr(prefix)),
-                             error);
-  }
   if (head.starts_with("cpu:") || text.find("simd=") != std::string_view::npos ||
       text.find("registers=") != std::string_view::npos) {
     error = "expects the target cpu, whose processor the option --cpu names, but got '" +
@@ -51,8 +44,11 @@ std::optional<TargetInfo> parseMember(std::string_view text, const Target::FindN
     return std::nullopt;
   }
   if (head != "cpu" && !head.starts_with("cuda:")) {
-    error = "expects a target cpu, cuda:<chip>, cuda:native or emulated[:<chip>], but got '" +
-            std::string(text) + "'";
+    error =
+        "expects a target cpu, cuda:<chip> or cuda:native, but got '" + std::string(text) + "'";
+    // A target of earlier versions has a successor.
+    if (head == "emulated" || head.starts_with("emulated:"))
+      error += " (--device=simulated runs kernels without a GPU)";
     return std::nullopt;
   }
   return TargetInfo::parse(text, error);
@@ -64,15 +60,10 @@ std::optional<Target> Target::parse(std::string_view text, std::string &error,
                                     const FindNative &findNative) {
   Target target;
   target.members_.clear();
-  const std::vector<std::string> texts = splitList(text);
-  for (const std::string &member : texts) {
-    std::optional<TargetInfo> info = parseMember(member, findNative, target.emulated_, error);
+  for (const std::string &member : splitList(text)) {
+    std::optional<TargetInfo> info = parseMember(member, findNative, error);
     if (!info)
       return std::nullopt;
-    if (target.emulated_ && texts.size() > 1) {
-      error = "expects an emulated target alone, but got '" + std::string(text) + "'";
-      return std::nullopt;
-    }
     // Images and entry points of a program carry the name of their chip.
     for (const TargetInfo &other : target.members_)
       if (other.chip() == info->chip()) {
@@ -85,17 +76,13 @@ std::optional<Target> Target::parse(std::string_view text, std::string &error,
 }
 
 bool Target::usesDevice() const {
-  return !emulated_ && std::any_of(members_.begin(), members_.end(),
-                                   [](const TargetInfo &member) { return member.isCUDA(); });
+  return std::any_of(members_.begin(), members_.end(),
+                     [](const TargetInfo &member) { return member.isCUDA(); });
 }
 
 std::string Target::describe() const {
   std::string list;
-  for (const TargetInfo &member : members_) {
-    std::string text = member.describe();
-    if (emulated_)
-      text.replace(0, std::string_view(member.isCPU() ? "cpu" : "cuda").size(), "emulated");
-    list += (list.empty() ? "" : ",") + text;
-  }
+  for (const TargetInfo &member : members_)
+    list += (list.empty() ? "" : ",") + member.describe();
   return list;
 }

@@ -87,7 +87,7 @@ class Checker:
         if not names:
             self.report(operation, "test/Integration/generate_cases.py", "has no family", 9)
         for name in names:
-            for folder in ("CPU", "EmulatedGPU"):
+            for folder in ("CPU", "SimulatedGPU"):
                 test = f"test/Integration/{folder}/{name}.test"
                 if not (self.source / test).exists():
                     self.report(operation, test, "does not exist", 9)

@@ -37,7 +37,6 @@ WALLS = [
     (both("Reference"), MLIR),
     (both("Runtime"), LLVM),
     (both("Compiler"), both("Runtime") + both("Reference")),
-    (["lib/Conversion/GPUKernelsToHost"], [GPU]),
     (["lib/Conversion/Device"], [GPU, "lib/Conversion/BlockSparseToCPU"]),
     (["lib/Conversion/BlockSparseToCPU"], [GPU]),
     ([GPU], ["lib/Conversion/BlockSparseToCPU"]),

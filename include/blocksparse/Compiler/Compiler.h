@@ -46,13 +46,10 @@ struct CompileOptions {
 
 /// Holds the options of the pipelines of the stages.
 struct StageOptions {
-  /// Target of schedules and plans: the processor with its own facts, or the GPU, whose kernels may
-  /// be emulated.
+  /// Target of schedules and plans: the processor with its own facts, or the GPU.
   ::blocksparse::TargetInfo target = {};
   /// Options of the PTX; empty if code is made for the host alone.
   std::optional<GPUOptions> gpu = {};
-  /// True to make host loops of GPU kernels.
-  bool emulated = false;
   bool checkIndices = false;
   std::string tuningDatabase = {};
   ScheduleChooser chooseSchedule = {};

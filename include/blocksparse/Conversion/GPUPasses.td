@@ -30,21 +30,4 @@ def ConvertBlockSparseToGPUPass : Pass<"convert-blocksparse-to-gpu", "::mlir::Mo
   ];
 }
 
-def EmulateKernelsPass : Pass<"blocksparse-emulate-kernels", "::mlir::ModuleOp"> {
-  let summary = "Converts kernels and their launches to host loops, to test them without a GPU.";
-  let description = [{
-    Every `gpu.launch_func` becomes loops over its CTAs and threads, which call the kernel as a host
-    function. A warp is emulated with one lane: the warp size is 1, only the first thread of each
-    warp runs, and a shuffle has no partner.
-
-    If a kernel has barriers, the threads of a CTA are OpenMP threads of the host. They exchange
-    through memory the data that the lanes of a warp exchange by `ldmatrix` and `mma.sync`; a
-    `cp.async` copies at once. Any other chip-specific operation is an error.
-  }];
-  let dependentDialects = [
-    "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::LLVM::LLVMDialect",
-    "::mlir::memref::MemRefDialect", "::mlir::omp::OpenMPDialect", "::mlir::scf::SCFDialect",
-  ];
-}
-
 #endif // BLOCKSPARSE_CONVERSION_GPUPASSES_TD

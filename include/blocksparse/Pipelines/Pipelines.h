@@ -73,10 +73,6 @@ void buildLowerToLLVMPipeline(OpPassManager &pm);
 /// are in device memory, launches them.
 void buildConvertToGPUPipeline(OpPassManager &pm, const GPUOptions &options = {});
 
-/// Converts the output of buildBufferizePipeline to GPU kernels that are emulated by loops of host
-/// code, for buildLowerToLLVMPipeline. It serves tests of kernels on machines without a GPU.
-void buildEmulateKernelsPipeline(OpPassManager &pm, const GPUOptions &options = {});
-
 /// Lowers the output of buildConvertToGPUPipeline. Afterwards there is host code in the llvm
 /// dialect that calls the runtime and returns a status, one gpu.binary with the PTX, and the
 /// contents of the artefact as attributes of the module (see convert-gpu-launch-to-runtime). With

@@ -11,14 +11,12 @@
 
 namespace blocksparse {
 
-/// Describes what a program is compiled for: one target, several that share an artefact, or kernels
-/// that the host emulates. Tools parse the text of --target into it once (docs/Targets.md):
+/// Describes what a program is compiled for: one target, or several that share an artefact. Tools
+/// parse the text of --target into it once (docs/Targets.md):
 ///   list     = target { "," target }
-///   target   = ( "cpu" | "cuda:" chip | "cuda:native" | "emulated" [ ":" chip ] ) { "," key "="
-///   value }
+///   target   = ( "cpu" | "cuda:" chip | "cuda:native" ) { "," key "=" value }
 /// A piece between commas that contains "=" belongs to the target before it, so that a list is
-/// unambiguous. "emulated" is alone in a list; without a chip it emulates the kernels that the
-/// schedules of the CPU ask for, with a chip those that the schedules of that GPU ask for.
+/// unambiguous.
 class Target {
 public:
   /// Finds the GPU of "cuda:native"; on failure returns nothing, and `error` says why.
@@ -26,8 +24,7 @@ public:
 
   /// Constructs the target "cpu".
   Target() : members_(1) {}
-  explicit Target(TargetInfo member, bool emulated = false)
-      : members_{std::move(member)}, emulated_(emulated) {}
+  explicit Target(TargetInfo member) : members_{std::move(member)} {}
 
   /// Returns the target that `text` describes. Fails, with `error` ("expects ..., but got ..."), if
   /// a chip is in the list twice; for a processor in the text, which the option --cpu names; and
@@ -39,11 +36,9 @@ public:
   std::span<const TargetInfo> members() const { return members_; }
   const TargetInfo &first() const { return members_.front(); }
   bool isSingle() const { return members_.size() == 1; }
-  /// Returns true if the host runs GPU kernels as loops: the target of tests without a GPU.
-  bool isEmulated() const { return emulated_; }
-  /// Return true for one target of that kind whose code is not emulated.
-  bool isCPU() const { return isSingle() && !emulated_ && first().isCPU(); }
-  bool isCUDA() const { return isSingle() && !emulated_ && first().isCUDA(); }
+  /// Return true for one target of that kind.
+  bool isCPU() const { return isSingle() && first().isCPU(); }
+  bool isCUDA() const { return isSingle() && first().isCUDA(); }
   /// Returns true if the program has code for a GPU.
   bool usesDevice() const;
   /// Returns a short text that parse() turns into an equal target.
@@ -51,7 +46,6 @@ public:
 
 private:
   std::vector<TargetInfo> members_;
-  bool emulated_ = false;
 };
 
 } // namespace blocksparse

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // Values that are opaque to the optimizer: it knows nothing about them but their type. The inline
-// assembly is empty, so that the hosts that emulate kernels can assemble it, too.
+// assembly is empty: it costs no instruction.
 
 #ifndef BLOCKSPARSE_LIB_CONVERSION_DEVICE_OPAQUE_H
 #define BLOCKSPARSE_LIB_CONVERSION_DEVICE_OPAQUE_H

@@ -15,7 +15,7 @@ namespace mlir::blocksparse::device {
 inline constexpr int64_t warpSize = 32;
 
 /// Returns the number of lanes of a warp (index), `warpSize` on every device. It is an operation
-/// and not a constant, so that kernels can be emulated with warps of one lane.
+/// and not a constant, because PTX has a name for it.
 Value laneCount(ImplicitLocOpBuilder &b);
 
 /// Returns `value` (i32) of lane 0 in all lanes of a warp. ptxas then knows that it is uniform.

@@ -37,7 +37,6 @@
 // The grammar: facts follow a chip, and a list is unambiguous.
 // RUN: blocksparse-compile %s --target=cuda:sm_90a,workers=114 -o %t.ptx
 // RUN: blocksparse-compile %s --target=cuda:sm_90a,device=h200,workers=114,cuda:sm_80,cpu,workers=2 -o %t.o
-// RUN: blocksparse-compile %s --target=emulated:sm_80,workers=3 --stop-after=schedule -o %t.mlir
 // RUN: not blocksparse-compile %s --target=cuda:sm_90a,device=b200 -o %t.ptx 2>&1 | FileCheck %s --check-prefix=DEVICE
 // DEVICE: error: expects a device of sm_90a (h100, h200, h100-pcie and h20), but got 'b200'
 // RUN: not blocksparse-compile %s --target=cuda:sm_90a,memory=80 -o %t.ptx 2>&1 | FileCheck %s --check-prefix=KEY
@@ -46,8 +45,9 @@
 // CHIP: error: expects each chip once, but got 'cuda:sm_90a' after 'cuda:sm_90a,workers=114'
 // RUN: not blocksparse-compile %s --target=cpu:znver4 -o %t.so 2>&1 | FileCheck %s --check-prefix=CPU
 // CPU: error: expects the target cpu, whose processor the option --cpu names, but got 'cpu:znver4'
-// RUN: not blocksparse-run %s --target=cpu,emulated 2>&1 | FileCheck %s --check-prefix=ALONE
-// ALONE: error: expects an emulated target alone, but got 'cpu,emulated'
+// RUN: not blocksparse-run %s --target=emulated:sm_80 2>&1 | FileCheck %s --check-prefix=EMULATED
+// RUN: not blocksparse-compile %s --target=emulated:sm_80 -o %t.so 2>&1 | FileCheck %s --check-prefix=EMULATED
+// EMULATED: error: expects a target cpu, cuda:<chip> or cuda:native, but got 'emulated:sm_80' (--device=simulated runs kernels without a GPU)
 // RUN: not blocksparse-run %s --target=cpu,cuda:sm_80 2>&1 | FileCheck %s --check-prefix=ONE
 // ONE: error: expects one target to run, but got 'cpu,cuda:sm_80'
 

@@ -1,8 +1,6 @@
-// What would compute on the host in a program for a GPU is an error at the operation, also for the
-// emulation.
+// What would compute on the host in a program for a GPU is an error at the operation.
 // RUN: rm -rf %t && mkdir -p %t && split-file %s %t
 // RUN: not blocksparse-compile %t/bits.mlir --target=cuda:sm_90a --stop-after=llvm 2>&1 | FileCheck %s --check-prefix=BITS
-// RUN: not blocksparse-run %t/bits.mlir --target=emulated 2>&1 | FileCheck %s --check-prefix=BITS
 // BITS: bits.mlir:{{[23]}}:8: error: 'linalg.generic' op expects host code that does not touch device memory, or a computation of elements that a kernel can do, but got linalg.generic, which is none: expects operations that compute elements one by one, but got math.ctpop
 // RUN: not blocksparse-compile %t/sine.mlir --target=cuda:sm_80 --stop-after=llvm 2>&1 | FileCheck %s --check-prefix=SINE
 // SINE: sine.mlir:2:8: error: 'linalg.generic' op expects host code that does not touch device memory, or a computation of elements that a kernel can do, but got linalg.generic, which is none: expects operations that compute elements one by one, but got math.sin

@@ -27,12 +27,10 @@ inline void loadAllDialects(MLIRContext &context) {
 /// Compiles a function of a module of bufferized code for the host.
 class HostFunction {
 public:
-  /// Compiles the function `name`, after running `first` (may be null) on the module.
-  HostFunction(ModuleOp module, StringRef name, std::unique_ptr<Pass> first = nullptr) {
+  /// Compiles the function `name`.
+  HostFunction(ModuleOp module, StringRef name) {
     MLIRContext *context = module.getContext();
     PassManager pm = PassManager::on<ModuleOp>(context);
-    if (first)
-      pm.addPass(std::move(first));
     buildLowerToLLVMPipeline(pm);
     if (failed(pm.run(module)))
       return;

@@ -51,18 +51,6 @@ TEST(Target, ReadsLists) {
   EXPECT_EQ(parsed("cuda:sm_90a,cuda:sm_80,cpu").describe(), "cuda:sm_90a,cuda:sm_80,cpu");
 }
 
-TEST(Target, ReadsEmulatedKernels) {
-  const Target scalar = parsed("emulated");
-  EXPECT_TRUE(scalar.isEmulated() && scalar.first().isCPU());
-  EXPECT_FALSE(scalar.isCPU() || scalar.isCUDA() || scalar.usesDevice());
-  EXPECT_EQ(scalar.describe(), "emulated");
-  const Target hopper = parsed("emulated:sm_90a,workers=7");
-  EXPECT_TRUE(hopper.isEmulated() && hopper.first().isCUDA());
-  EXPECT_FALSE(hopper.isCPU() || hopper.isCUDA() || hopper.usesDevice());
-  EXPECT_EQ(hopper.first().workers(), 7);
-  EXPECT_EQ(hopper.describe(), "emulated:sm_90a,workers=7");
-}
-
 TEST(Target, AsksForTheNativeGPU) {
   EXPECT_EQ(parsed("cuda:native", findH20).describe(), "cuda:sm_90a,device=h20");
   EXPECT_EQ(parsed("cuda:native,cuda:sm_80,cpu", findH20).describe(),
@@ -82,8 +70,7 @@ TEST(Target, AsksForTheNativeGPU) {
 
 TEST(Target, NamesWhatItExpectsAndGot) {
   auto unknown = [](std::string_view text) {
-    return "expects a target cpu, cuda:<chip>, cuda:native or emulated[:<chip>], but got '" +
-           std::string(text) + "'";
+    return "expects a target cpu, cuda:<chip> or cuda:native, but got '" + std::string(text) + "'";
   };
   for (std::string_view text : {"", "abacus", "sm_90a", "cuda", "workers=4", "emulate", "CPU"})
     EXPECT_EQ(errorOf(text), unknown(text));
@@ -91,8 +78,8 @@ TEST(Target, NamesWhatItExpectsAndGot) {
   EXPECT_EQ(errorOf(",cpu"), unknown(""));
   EXPECT_EQ(errorOf("cuda:sm_80,sm_90a"), unknown("sm_90a"));
   EXPECT_NE(errorOf("cuda:sm_99").find("but got 'sm_99'"), std::string::npos);
-  EXPECT_NE(errorOf("emulated:sm_99").find("but got 'sm_99'"), std::string::npos);
-  EXPECT_NE(errorOf("emulated:").find("but got ''"), std::string::npos);
+  for (std::string_view text : {"emulated", "emulated:sm_80"})
+    EXPECT_EQ(errorOf(text), unknown(text) + " (--device=simulated runs kernels without a GPU)");
   EXPECT_NE(errorOf("cuda:").find("but got ''"), std::string::npos);
   EXPECT_EQ(errorOf("cpu:znver4"),
             "expects the target cpu, whose processor the option --cpu names, but got 'cpu:znver4'");
@@ -102,9 +89,6 @@ TEST(Target, NamesWhatItExpectsAndGot) {
   EXPECT_EQ(errorOf("cuda:sm_80,cuda:sm_80,workers=3"),
             "expects each chip once, but got 'cuda:sm_80,workers=3' after 'cuda:sm_80'");
   EXPECT_EQ(errorOf("cpu,cpu"), "expects each chip once, but got 'cpu' after 'cpu'");
-  EXPECT_EQ(errorOf("emulated,cpu"), "expects an emulated target alone, but got 'emulated,cpu'");
-  EXPECT_EQ(errorOf("cpu,emulated:sm_80"),
-            "expects an emulated target alone, but got 'cpu,emulated:sm_80'");
   EXPECT_EQ(errorOf("cuda:sm_90a,threads=4"),
             "expects device or workers after the chip, but got 'threads'");
 }

@@ -50,8 +50,7 @@ static Value keepVector(ImplicitLocOpBuilder &b, Value vector) {
   int64_t count = llvm::divideCeil(type.getNumElements() * type.getElementTypeBitWidth(), 32);
   auto words = VectorType::get({count}, b.getI32Type());
   Value packed = type == words ? vector : LLVM::BitcastOp::create(b, words, vector).getResult();
-  // The words go through several statements of at most four operands: the hosts that emulate
-  // kernels have too few registers for all of them at once.
+  // A statement takes the four words that one instruction loads.
   constexpr int64_t most = 4;
   for (int64_t first = 0; first < count; first += most) {
     SmallVector<Value> parts;

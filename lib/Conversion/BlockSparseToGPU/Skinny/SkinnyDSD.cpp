@@ -206,7 +206,7 @@ SmallVector<Value> SkinnyProduct::reduce(ImplicitLocOpBuilder &b, const Tile &ti
     return zeros;
   Value steps = indexCeilDiv(b, Int(b, tile.count) * shape.lanesPerBlockRow(),
                              indexConstant(b, SkinnyShape::lanesPerRow));
-  // All warps of a CTA take equally many turns: the emulation of mma.sync needs all of them.
+  // All warps of a CTA take equally many turns; a step beyond the last one adds zeros.
   return emitCarry(b, indexConstant(b, 0), steps, indexConstant(b, shape.warps * shape.unroll),
                    zeros, [&](ImplicitLocOpBuilder &b, Value turn, ValueRange carried) {
                      // A lane issues the loads of all tables first, then those of all operands.
