@@ -44,8 +44,7 @@ std::optional<TargetInfo> parseMember(std::string_view text, const Target::FindN
     return std::nullopt;
   }
   if (head != "cpu" && !head.starts_with("cuda:")) {
-    error =
-        "expects a target cpu, cuda:<chip> or cuda:native, but got '" + std::string(text) + "'";
+    error = "expects a target cpu, cuda:<chip> or cuda:native, but got '" + std::string(text) + "'";
     // A target of earlier versions has a successor.
     if (head == "emulated" || head.starts_with("emulated:"))
       error += " (--device=simulated runs kernels without a GPU)";
