@@ -39,7 +39,8 @@ private:
     Value records, blocks;
   };
 
-  /// Load and store word `index` (i32) of the part of shared memory that begins at byte `part`.
+  /// Emits a load, or with `setWord` a store, of word `index` (i32) of the part of shared memory
+  /// that begins at byte `part`.
   Value word(ImplicitLocOpBuilder &b, int64_t part, Value index) const;
   void setWord(ImplicitLocOpBuilder &b, int64_t part, Value index, Value value) const;
   Value single(ImplicitLocOpBuilder &b, int64_t part) const;
