@@ -2,7 +2,7 @@
 // blocks, chunks and vectors.
 // DEFINE: %{run} = blocksparse-run %s --all-functions --check --repeat-check --poison
 // RUN: %{run} --target=cpu
-// RUN: %{run} --target=emulated:sm_80
+// RUN: %if simulator %{ %{run} --target=cuda:sm_80 --device=simulated %}
 // RUN: blocksparse-compile %s --target=cpu --stop-after=optimise | FileCheck %s --implicit-check-not=blocksparse.softmax
 
 // CHECK-COUNT-6: blocksparse.attention
