@@ -252,7 +252,7 @@ static bool needsAlignedFactors(const FamilyKernel &kernel) {
                             kernel.family);
 }
 
-/// Emits the result of a product whose dense operands are known to be unaligned, by a family that
+/// Emits the result of a product whose dense operands have unaligned rows, by a family that
 /// requires aligned ones on copies of them. Returns false, and emits nothing, if there is none.
 static bool emitAligned(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Operation *op) {
   if (!AlignedProduct::isNeeded(op))

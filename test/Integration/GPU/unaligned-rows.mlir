@@ -3,7 +3,9 @@
 // TARGET: cuda:sm_90a
 // REQUIRES: gpu || simulator
 // RUN: %if gpu %{ blocksparse-run %s --all-functions --check --repeat-check --device=cuda %}
-// RUN: %if simulator %{ blocksparse-run %s --all-functions --check --device=simulated --target=cuda:sm_90a %}
+// RUN: rm -f %t.json
+// RUN: %if simulator %{ blocksparse-run %s --all-functions --check --device=simulated --target=cuda:sm_90a --sim-report=%t.json %}
+// RUN: %if simulator %{ FileCheck %s --check-prefix=RAN --input-file=%t.json %}
 // RUN: blocksparse-opt %s -blocksparse-select-schedule="target=cuda:sm_90a" | FileCheck %s
 
 #b64 = #blocksparse.layout<64x64, grid 4x4, random(density = 0.5, seed = 1)>
@@ -11,6 +13,18 @@
 #b32 = #blocksparse.layout<32x32, grid 8x8, random(density = 0.3, seed = 3)>
 #b48 = #blocksparse.layout<48x48, grid 6x6, random(density = 0.4, seed = 4)>
 #heads = #blocksparse.layout<64x64, grid 2x4x4, random(density = 0.5, seed = 5)>
+
+// The kernels that run, where strides are known only to the program: no scalar one but for a tiny reduction.
+// RAN-DAG: "dsd_align_rows"
+// RAN-DAG: "dsd_dsd_wgmma"
+// RAN-DAG: "stream_dsd_stream"
+// RAN-DAG: "bsr_addmm_dsd_wgmma"
+// RAN-DAG: "batches_dsd_wgmma"
+// RAN-DAG: "sdd_sdd_wgmma"
+// RAN-DAG: "matmul_matmul_wgmma"
+// RAN-DAG: "tf32_dsd_mma"
+// RAN-DAG: "bytes_dsd_mma"
+// RAN-DAG: "small_dsd"
 
 // CHECK-LABEL: @dsd
 // CHECK: cuda.wgmma,

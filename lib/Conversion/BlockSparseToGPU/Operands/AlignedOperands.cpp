@@ -41,7 +41,7 @@ static OpOperand *getDenseResult(Operation *op) {
       .Default([](Operation *) { return nullptr; });
 }
 
-bool mlir::blocksparse::device::isKnownUnaligned(Value memref) {
+bool mlir::blocksparse::device::hasUnalignedRows(Value memref) {
   auto type = cast<MemRefType>(memref.getType());
   SmallVector<int64_t> strides;
   int64_t offset = 0;
@@ -50,10 +50,14 @@ bool mlir::blocksparse::device::isKnownUnaligned(Value memref) {
   auto isKnown = [](int64_t stride) { return !ShapedType::isDynamic(stride); };
   if (isKnown(strides.back()) && strides.back() != 1 && type.getShape().back() != 1)
     return true;
-  for (int64_t axis = 0; axis + 1 < type.getRank(); ++axis)
-    if (type.getDimSize(axis) != 1 && isKnown(strides[axis]) &&
-        strides[axis] * getElementBytes(type) % alignment != 0)
+  const int64_t columns = type.getShape().back();
+  for (int64_t axis = 0; axis + 1 < type.getRank(); ++axis) {
+    // The rows of contiguous memory are as long as the last axis.
+    int64_t stride = isKnown(strides[axis]) ? strides[axis] : columns;
+    if (type.getDimSize(axis) != 1 && isKnown(stride) &&
+        stride * getElementBytes(type) % alignment != 0)
       return true;
+  }
   return false;
 }
 
@@ -142,8 +146,8 @@ static void emitCopyRows(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Val
 bool AlignedProduct::isNeeded(Operation *op) {
   OpOperand *result = getDenseResult(op);
   return llvm::any_of(getDenseFactors(op),
-                      [](OpOperand *factor) { return isKnownUnaligned(factor->get()); }) ||
-         (result && isKnownUnaligned(result->get()));
+                      [](OpOperand *factor) { return hasUnalignedRows(factor->get()); }) ||
+         (result && hasUnalignedRows(result->get()));
 }
 
 AlignedProduct::AlignedProduct(Operation *op) : aligned(op->clone()) {}
@@ -153,7 +157,7 @@ AlignedProduct::~AlignedProduct() { aligned->destroy(); }
 void AlignedProduct::alignFactors(ImplicitLocOpBuilder &host, KernelBuilder &kernels) {
   for (OpOperand *factor : getDenseFactors(aligned)) {
     Value given = factor->get();
-    if (!isKnownUnaligned(given))
+    if (!hasUnalignedRows(given))
       continue;
     factor->set(allocateAligned(host, given, made));
     emitCopyRows(host, kernels, given, factor->get());
@@ -162,7 +166,7 @@ void AlignedProduct::alignFactors(ImplicitLocOpBuilder &host, KernelBuilder &ker
 
 void AlignedProduct::alignResult(ImplicitLocOpBuilder &host) {
   OpOperand *operand = getDenseResult(aligned);
-  if (!operand || !isKnownUnaligned(operand->get()))
+  if (!operand || !hasUnalignedRows(operand->get()))
     return;
   result = operand->get();
   computed = allocateAligned(host, result, made);

@@ -15,10 +15,11 @@
 
 namespace mlir::blocksparse::device {
 
-/// Returns true if the type of `memref` shows that its rows are not aligned: the last axis has gaps
-/// or another stride is no multiple of 16 bytes. Strides that are known only when the program runs
-/// may be aligned.
-bool isKnownUnaligned(Value memref);
+/// Returns true if the rows of `memref` are taken to be unaligned: the last axis has gaps, or
+/// another stride is no multiple of 16 bytes. Strides that are known only when the program runs are
+/// taken for those of contiguous memory, as callers pass it; of a shape that is known only then
+/// nothing is said.
+bool hasUnalignedRows(Value memref);
 
 /// Holds a copy of a planned product whose dense operands are aligned. The copy of the operation is
 /// in no block; it lives as long as this object and stands for the original where kernels are
@@ -32,7 +33,7 @@ public:
   AlignedProduct(const AlignedProduct &) = delete;
   AlignedProduct &operator=(const AlignedProduct &) = delete;
 
-  /// Returns true if `op` is a product of dense operands of which one is known to be unaligned.
+  /// Returns true if `op` is a product of dense operands of which one has unaligned rows.
   static bool isNeeded(Operation *op);
 
   Operation *getOp() const { return aligned; }

@@ -85,7 +85,7 @@ bool mlir::blocksparse::device::hasMappedInput(PlannedDSDOp op) {
   return input.getElementType() == result.getElementType() &&
          input.getShape().take_back(2) == result.getShape().take_back(2) &&
          (strides.back() == 1 || ShapedType::isDynamic(strides.back())) &&
-         !isKnownUnaligned(op.getInput());
+         !hasUnalignedRows(op.getInput());
 }
 
 ValuesOrigin ValuesOrigin::get(PlannedDSDOp op) {
