@@ -249,8 +249,7 @@ std::string checkAttention(const KernelProblem &problem, const GPUFacts &facts) 
   if (std::string reason = checkWgmmaChip(facts); !reason.empty())
     return reason;
   if (!problem.decomposedFeature.empty())
-    return expects("attention without operands that its decomposition reads",
-                   problem.decomposedFeature);
+    return expects("attention without masks, biases and their like", problem.decomposedFeature);
   if (!problem.positiveScale)
     return expects("a finite scale above 0", "another one");
   if (std::string reason = checkStaticProblem(problem); !reason.empty())

@@ -29,7 +29,7 @@ from blocksparse._errors import ArgumentError, CompileError, RunError
 
 __all__ = ["autotune", "load", "save"]
 
-FORMAT, VERSION = "blocksparse-tuning", 2
+FORMAT, VERSION = "blocksparse-tuning", 3
 # Seconds of a sample of a measurement, and the number of samples of which the fastest counts.
 _SAMPLE, _SAMPLES = 2e-3, 5
 

@@ -172,10 +172,10 @@ class Tuning(unittest.TestCase):
         path = pathlib.Path(self.folder.name) / "file"
         for text, message in (
                 ("{", "'path': expects a tuning database, but got '.*file': "),
-                ("[]", "expects a tuning database of format blocksparse-tuning and version 2, but got '.*file': list"),
-                ('{"format": "blocksparse-tuning", "version": 1}', "version 2, but got .*'version': 1"),
-                ('{"format": "blocksparse-tuning", "version": 2}', "with entries, but got '.*file': NoneType"),
-                ('{"format": "blocksparse-tuning", "version": 2, "entries": {"a": {"schedule": 3}}}',
+                ("[]", "expects a tuning database of format blocksparse-tuning and version 3, but got '.*file': list"),
+                ('{"format": "blocksparse-tuning", "version": 1}', "version 3, but got .*'version': 1"),
+                ('{"format": "blocksparse-tuning", "version": 3}', "with entries, but got '.*file': NoneType"),
+                ('{"format": "blocksparse-tuning", "version": 3, "entries": {"a": {"schedule": 3}}}',
                  "expects entries with a schedule and milliseconds, but got '.*file': 'a'")):
             path.write_text(text)
             with self.subTest(text), self.assertRaisesRegex(ArgumentError, message):

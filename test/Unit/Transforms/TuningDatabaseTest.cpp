@@ -66,7 +66,7 @@ TEST(TuningDatabase, OtherFilesAreErrors) {
       {"[]", "JSON that is no object"},
       {"{}", "the format none"},
       {R"({"format": "other"})", "the format \"other\""},
-      {R"({"format": "blocksparse-tuning", "version": 3})", "the version 3"},
+      {R"({"format": "blocksparse-tuning", "version": 2})", "the version 2"},
       {R"({"format": "blocksparse-tuning", "version": 3})", "no entries"},
       {R"({"format": "blocksparse-tuning", "version": 3, "entries": {"k": {"milliseconds": 1}}})",
        "the entry 'k' without"},
