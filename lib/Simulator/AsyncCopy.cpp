@@ -77,7 +77,8 @@ void executeCopy(Warp &warp, const Op &op) {
   for (uint32_t rest = warp.active; rest; rest &= rest - 1) {
     unsigned lane = static_cast<unsigned>(__builtin_ctz(rest));
     uint64_t target = laneAddress(warp, op, op.a, lane);
-    uint64_t source = warp.in<uint64_t>(op.b)[lane] + static_cast<uint64_t>(op.aux[1]);
+    auto offset = static_cast<int32_t>(op.aux[1]);
+    uint64_t source = warp.in<uint64_t>(op.b)[lane] + static_cast<uint64_t>(int64_t(offset));
     uint32_t bytes = op.c == noSlot ? size : warp.in<uint32_t>(op.c)[lane];
     if (bytes > size) {
       warp.fault("expects a source of at most " + std::to_string(size) + " bytes, but got " +
@@ -175,8 +176,8 @@ bool decodeCopyAsync(Decoder &decoder) {
   if (!decoder.address(1, op.b))
     return false;
   op.aux[1] = static_cast<uint32_t>(op.immediate);
-  if (op.immediate < 0 || op.aux[5])
-    return decoder.expected("a source in a 64-bit register with an offset of 0 or more");
+  if (op.immediate != static_cast<int32_t>(op.immediate) || op.aux[5])
+    return decoder.expected("a source in a 64-bit register with an offset of 32 bits");
   return decoder.address(0, op.a) && (count == 3 || decoder.source(3, 32, op.c));
 }
 

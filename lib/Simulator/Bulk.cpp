@@ -216,7 +216,11 @@ bool gather(Warp &warp, const Op &op, unsigned lane, BulkCopy &copy) {
     return op.aux[auxNarrow] >> bit & 1 ? warp.in<uint32_t>(slot)[lane]
                                         : warp.in<uint64_t>(slot)[lane];
   };
-  copy.shared = address(op.a, 0) + op.aux[auxSharedOffset];
+  // Offsets are signed, and of 32 bits.
+  auto offset = [&](unsigned index) {
+    return static_cast<uint64_t>(int64_t(static_cast<int32_t>(op.aux[index])));
+  };
+  copy.shared = address(op.a, 0) + offset(auxSharedOffset);
   copy.global = warp.in<uint64_t>(op.b)[lane] + static_cast<uint64_t>(op.immediate);
   // An address in shared memory may be generic.
   auto toShared = [](uint64_t address) {
@@ -231,7 +235,7 @@ bool gather(Warp &warp, const Op &op, unsigned lane, BulkCopy &copy) {
   // A load has an mbarrier and may have the mask of a multicast; a store and a reduction have
   // neither.
   if (op.c != noSlot) {
-    copy.barrier = toShared(address(op.c, 2) + op.aux[auxBarrierOffset]);
+    copy.barrier = toShared(address(op.c, 2) + offset(auxBarrierOffset));
     if (op.aux[auxMulticast])
       copy.targets = warp.in<uint16_t>(slots[next])[lane];
   }
@@ -361,8 +365,9 @@ bool decodeAddress(Decoder &decoder, size_t index, Slot &slot, uint32_t &offset)
   if (!decoder.address(index, slot))
     return false;
   bool isGlobal = &slot == &decoder.op.b;
-  if ((isGlobal && decoder.op.aux[5]) || decoder.op.immediate < 0)
-    return decoder.expected("global addresses in 64-bit registers and offsets of 0 or more");
+  if ((isGlobal && decoder.op.aux[5]) ||
+      decoder.op.immediate != static_cast<int32_t>(decoder.op.immediate))
+    return decoder.expected("global addresses in 64-bit registers and offsets of 32 bits");
   decoder.op.aux[auxNarrow] |= decoder.op.aux[5] << (&slot == &decoder.op.c ? 2 : 0);
   offset = static_cast<uint32_t>(decoder.op.immediate);
   return true;

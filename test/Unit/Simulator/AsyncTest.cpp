@@ -54,10 +54,12 @@ TEST(SimulatorAsync, MbarrierCompletesAfterArrivalsAndBytes) {
   EXPECT_EQ(barrier.update(3, 0), "expects at most 2 more arrivals in the phase of 2, but got 3");
 }
 
+// Offsets of both addresses may be negative.
 TEST(SimulatorAsync, CopyArrivesAtItsWait) {
   const std::string copy =
       "mul.wide.u32 %d3, %t, 16; add.s64 %d4, %in, %d3; add.s64 %d5, %d1, %d3;\n"
-      "mov.b32 %r1, 4; cp.async.cg.shared.global [%d5], [%d4], 16, %r1;\n"
+      "add.s64 %d4, %d4, 32; add.s64 %d7, %d5, 16; mov.b32 %r1, 4;\n"
+      "cp.async.cg.shared.global [%d7+-16], [%d4+-32], 16, %r1;\n"
       "cp.async.commit_group;\n";
   const std::string read = "ld.shared.v2.b32 {%r2, %r3}, [%d5]; add.s64 %d6, %out, %d3;\n"
                            "st.global.v2.b32 [%d6], {%r2, %r3};";
