@@ -20,8 +20,8 @@ int64_t blocksparse::columnTilesTogether(int64_t opRows, bool stream, int64_t cl
 
 bool blocksparse::paysToPlanAtRunTime(BlockShape block, double multiplyAdds) {
   // Kernels without stages take as much longer for these products as the kernels that plan and pack
-  // take together, by estimate (docs/Developer/LabNotes/run-time-plans.md).
-  constexpr int64_t ofSixteen = int64_t{1} << 30, ofLarger = int64_t{3} << 30;
+  // took together on an H200 (docs/Developer/LabNotes/run-time-plans.md).
+  constexpr int64_t ofSixteen = int64_t{7} << 30, ofLarger = int64_t{11} << 30;
   return multiplyAdds >
          static_cast<double>(std::min(block.rows, block.cols) <= 16 ? ofSixteen : ofLarger);
 }

@@ -7,9 +7,9 @@
 // RUN: grep small_dsd_mma %t.json
 // RUN: not grep small_fill_stages %t.json
 
-func.func @large(%s: tensor<2048x2048xf16, #blocksparse.bsr<16x16>>, %d: tensor<2048x2048xf16>) -> tensor<2048x2048xf16> {
-  %0 = blocksparse.dsd %s, %d : (tensor<2048x2048xf16, #blocksparse.bsr<16x16>>, tensor<2048x2048xf16>) -> tensor<2048x2048xf16>
-  return %0 : tensor<2048x2048xf16>
+func.func @large(%s: tensor<4096x4096xf16, #blocksparse.bsr<16x16>>, %d: tensor<4096x2048xf16>) -> tensor<4096x2048xf16> {
+  %0 = blocksparse.dsd %s, %d : (tensor<4096x4096xf16, #blocksparse.bsr<16x16>>, tensor<4096x2048xf16>) -> tensor<4096x2048xf16>
+  return %0 : tensor<4096x2048xf16>
 }
 
 func.func @small(%s: tensor<512x512xf16, #blocksparse.bsr<16x16>>, %d: tensor<512x512xf16>) -> tensor<512x512xf16> {

@@ -151,7 +151,7 @@ TEST(RunTimeStages, FollowsTheScheduleOrSaysWhyNot) {
 }
 
 TEST(RunTimeStages, SmallProductsDoNotPay) {
-  const double square = 4096.0 * 4096 * 4096 * .25, small = 256.0 * 256 * 256 * .25;
+  const double square = 4096.0 * 4096 * 4096 * .25, small = 2048.0 * 2048 * 2048 * .25;
   for (int64_t block : {16, 32, 64, 128, 256}) {
     EXPECT_TRUE(paysToPlanAtRunTime({block, block}, square)) << block;
     EXPECT_FALSE(paysToPlanAtRunTime({block, block}, small)) << block;
