@@ -10,7 +10,7 @@
 // The keys of a block are taken in chunks. The scores of a chunk and the results of a group stay in
 // scratch that fits in the L1 cache; nothing of the size of the scores is stored.
 //
-// What is forbidden is not used. A score that is forbidden is -infinity whatever it was, so its
+// A forbidden key reaches no result. Its score is -infinity whatever the product was, so that its
 // power is 0; but 0 times NaN is NaN. If a result of a group is NaN and a mask may forbid, the
 // group is computed again with a product that leaves out the powers that are 0.
 

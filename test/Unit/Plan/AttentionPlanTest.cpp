@@ -107,7 +107,7 @@ TEST(AttentionPlan, TheDiagonalIsMarked) {
 }
 
 TEST(AttentionPlan, ABandLeavesOutHalves) {
-  // Of 64 x 64 elements, those whose first key is 128 before to 64 behind their first row are
+  // The steps of 64 x 64 elements whose first key is 128 before to 64 behind their first row are
   // taken: 2 + 3 + 4 + 3 of them. Those on the diagonal alone are whole.
   const BlockLayout layout = layoutOf(maskFromText({"1111", "1111", "1111", "1111"}), {64, 64});
   const AttentionProblem problem{layout, 1, 1, {-128, 64}};

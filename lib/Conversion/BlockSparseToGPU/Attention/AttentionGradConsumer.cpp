@@ -307,7 +307,7 @@ State AttentionGradConsumer::emitPair(ImplicitLocOpBuilder &b, const Tile &tile,
   Started before = startStep(b, tile, state.at);
   state = emitStep(b, tile, step, before, state);
   Started started = startStep(b, tile, state.at);
-  // What is older than the two products of this step is complete when S is waited for.
+  // All products older than the two of this step are complete when S is waited for.
   state.sums[0] = WgmmaGemm::wait(b, 2, state.sums[0]);
   ring.releaseByWarp(b, before.first.stage, isFirstLane);
   state = emitStep(b, tile, Int(b, step) + i32Constant(b, 1), started, state);

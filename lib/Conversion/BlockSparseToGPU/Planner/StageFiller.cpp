@@ -166,7 +166,7 @@ void StageFiller::offer(ImplicitLocOpBuilder &b) const {
       Value place = placeOf(b, row, panel);
       emitIf(b, isLess(b, word(b, memory.taken, place), value), [&](ImplicitLocOpBuilder &b) {
         Value before = update(b, memory.found, place, LLVM::AtomicBinOp::min, value);
-        // One of two blocks at a place is left for the next pass.
+        // Two blocks may have the same place: this pass takes one and leaves the other to the next.
         Value taken = compare(b, arith::CmpIPredicate::ne, before, constant(b, none));
         emitIf(b, taken, [&](ImplicitLocOpBuilder &b) {
           update(b, memory.left, row, LLVM::AtomicBinOp::max, constant(b, 1));
