@@ -65,6 +65,29 @@ struct EpilogueOperands {
   Value dynamicBeta = {};
 };
 
+/// Returns the operands of the epilogue of `op`, which has no input; `element` is the type of its
+/// factors, `result` that of its result.
+template <typename OpTy>
+EpilogueOperands getEpilogue(OpTy op, Type element, ShapedType result) {
+  EpilogueOperands epilogue{
+      element,           result, op.getBias(), op.getResidual(), op.getAlpha().convertToDouble(),
+      op.getActivation()};
+  epilogue.dynamicAlpha = op.getDynamicAlpha();
+  return epilogue;
+}
+
+/// Returns the operands of an epilogue that has an input and scales of rows and columns, too.
+template <typename OpTy>
+EpilogueOperands getScaledEpilogue(OpTy op, Type element, ShapedType result) {
+  EpilogueOperands epilogue = getEpilogue(op, element, result);
+  epilogue.input = op.getInput();
+  epilogue.leftAlpha = op.getLeftAlpha();
+  epilogue.rightAlpha = op.getRightAlpha();
+  epilogue.beta = op.getBeta().convertToDouble();
+  epilogue.dynamicBeta = op.getDynamicBeta();
+  return epilogue;
+}
+
 /// Checks C13, C14, C17, C44 and C62.
 LogicalResult checkEpilogue(const EpilogueOperands &epilogue, EmitError emitError);
 /// Checks C13 to C17, C44 and C62 of an epilogue that has an input and scales of rows and columns.

@@ -205,14 +205,6 @@ static KernelProblem makeAttention(OpTy op, Value out, Value lse, BlockShape blo
   return problem;
 }
 
-/// Returns true if heads of q share heads of k or v, whose type is `type`.
-static bool sharesHeads(RankedTensorType q, RankedTensorType type) {
-  if (q.getRank() < 3 || type.getRank() < 3)
-    return false;
-  int64_t heads = q.getDimSize(q.getRank() - 3), own = type.getDimSize(type.getRank() - 3);
-  return heads != 1 && own != 1 && own != heads;
-}
-
 /// Returns the name of an operand or attribute of `op`, attention or its gradient, beside those
 /// that all of them have; empty if there is none. `operands` is the number of operands that kernels
 /// know. A new one counts until they do.
@@ -240,8 +232,10 @@ static std::string findDecomposedFeature(OpTy op, unsigned operands) {
   if (op.getCausalOffset() != 0)
     return "causal_offset";
   auto q = cast<RankedTensorType>(op.getQ().getType());
-  if (sharesHeads(q, cast<RankedTensorType>(op.getK().getType())) ||
-      sharesHeads(q, cast<RankedTensorType>(op.getV().getType())))
+  auto sharesHeads = [&](Value operand) {
+    return countSharingHeads(q, cast<RankedTensorType>(operand.getType())) != 1;
+  };
+  if (sharesHeads(op.getK()) || sharesHeads(op.getV()))
     return "shared heads";
   for (NamedAttribute attribute : op->getAttrs())
     if (!llvm::is_contained(known, attribute.getName().getValue()) &&

@@ -20,14 +20,7 @@ static LogicalResult verifySparseProduct(OpTy op, RankedTensorType sparse, Strin
       failed(checkDenseProduct(operands, result, getProductShape(operands, emitError),
                                op.getPrecision(), emitError)))
     return failure();
-  EpilogueOperands epilogue{operands.a.getElementType(),
-                            result,
-                            op.getBias(),
-                            op.getResidual(),
-                            op.getAlpha().convertToDouble(),
-                            op.getActivation()};
-  epilogue.dynamicAlpha = op.getDynamicAlpha();
-  return checkEpilogue(epilogue, emitError);
+  return checkEpilogue(getEpilogue(op, operands.a.getElementType(), result), emitError);
 }
 
 LogicalResult DSDOp::verify() { return verifySparseProduct(*this, getA().getType(), "a"); }
@@ -43,19 +36,8 @@ LogicalResult BsrAddmmOp::verify() {
       failed(checkDenseProduct(operands, result, getProductShape(operands, emitError),
                                getPrecision(), emitError)))
     return failure();
-  EpilogueOperands epilogue{operands.a.getElementType(),
-                            result,
-                            getBias(),
-                            getResidual(),
-                            getAlpha().convertToDouble(),
-                            getActivation(),
-                            getInput(),
-                            getLeftAlpha(),
-                            getRightAlpha(),
-                            getBeta().convertToDouble(),
-                            getDynamicAlpha(),
-                            getDynamicBeta()};
-  return checkScaledEpilogue(epilogue, emitError);
+  return checkScaledEpilogue(getScaledEpilogue(*this, operands.a.getElementType(), result),
+                             emitError);
 }
 
 LogicalResult MatmulOp::verify() {
@@ -65,10 +47,7 @@ LogicalResult MatmulOp::verify() {
   if (failed(checkDenseProduct(operands, result, getMatmulShape(getForm(), operands, emitError),
                                getPrecision(), emitError)))
     return failure();
-  EpilogueOperands epilogue{operands.a.getElementType(),  result,         getBias(), getResidual(),
-                            getAlpha().convertToDouble(), getActivation()};
-  epilogue.dynamicAlpha = getDynamicAlpha();
-  return checkEpilogue(epilogue, emitError);
+  return checkEpilogue(getEpilogue(*this, operands.a.getElementType(), result), emitError);
 }
 
 //===----------------------------------------------------------------------===//

@@ -183,19 +183,7 @@ LogicalResult PlannedDSDOp::verify() {
       failed(checkPrecision(getPrecision(), element, emitError)) ||
       failed(checkProductElement(element, init.getElementType(), emitError)))
     return failure();
-  EpilogueOperands epilogue{element,
-                            init,
-                            getBias(),
-                            getResidual(),
-                            getAlpha().convertToDouble(),
-                            getActivation(),
-                            getInput(),
-                            getLeftAlpha(),
-                            getRightAlpha(),
-                            getBeta().convertToDouble(),
-                            getDynamicAlpha(),
-                            getDynamicBeta()};
-  return checkScaledEpilogue(epilogue, emitError);
+  return checkScaledEpilogue(getScaledEpilogue(*this, element, init), emitError);
 }
 
 LogicalResult PlannedSDDOp::verify() {
@@ -234,10 +222,7 @@ LogicalResult PlannedMatmulOp::verify() {
   if (failed(checkDenseProduct(operands, init, getMatmulShape(getForm(), operands, emitError),
                                getPrecision(), emitError)))
     return failure();
-  EpilogueOperands epilogue{operands.a.getElementType(),  init,           getBias(), getResidual(),
-                            getAlpha().convertToDouble(), getActivation()};
-  epilogue.dynamicAlpha = getDynamicAlpha();
-  return checkEpilogue(epilogue, emitError);
+  return checkEpilogue(getEpilogue(*this, operands.a.getElementType(), init), emitError);
 }
 
 LogicalResult PlannedScatterMMOp::verify() {
