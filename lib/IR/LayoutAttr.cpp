@@ -284,12 +284,15 @@ LogicalResult LayoutAttr::verifyEncoding(ArrayRef<int64_t> shape, Type elementTy
 // Syntax
 //===----------------------------------------------------------------------===//
 
+// The parsers of the three forms read to the closing `>`, and make the layout after it: text that is
+// wrong behind a large pattern is an error before any block is drawn.
+
 /// Parses the text after `mask`, as in "1010/0111": one row of digits for each block row, the heads
 /// one after another.
 static FailureOr<LayoutAttr> parseMask(AsmParser &parser, SMLoc loc, BlockShape block,
                                        BlockGrid grid) {
   std::string text, error;
-  if (parser.parseString(&text))
+  if (parser.parseString(&text) || parser.parseGreater())
     return failure();
   if (!BlockLayout::checkShapes(block, grid, error))
     return parser.emitError(loc) << error;
@@ -336,12 +339,13 @@ static FailureOr<LayoutAttr> parseCsr(AsmParser &parser, SMLoc loc, BlockShape b
                                       BlockGrid grid) {
   if (failed(parser.parseOptionalLSquare())) {
     Attribute resource;
-    if (parser.parseAttribute(resource))
+    if (parser.parseAttribute(resource) || parser.parseGreater())
       return failure();
     return parser.getChecked<LayoutAttr>(loc, parser.getContext(), block, grid, resource);
   }
   std::vector<int32_t> offsets, columns;
-  if (parseIndexList(parser, offsets) || parser.parseLSquare() || parseIndexList(parser, columns))
+  if (parseIndexList(parser, offsets) || parser.parseLSquare() || parseIndexList(parser, columns) ||
+      parser.parseGreater())
     return failure();
   std::string error;
   std::optional<BlockLayout> layout =
@@ -411,6 +415,8 @@ static FailureOr<LayoutAttr> parsePattern(AsmParser &parser, SMLoc loc, StringRe
     if (parser.parseRParen())
       return failure();
   }
+  if (parser.parseGreater())
+    return failure();
   DictionaryAttr dictionary = entries.getDictionary(parser.getContext());
   auto layout = parser.getChecked<LayoutAttr>(loc, parser.getContext(), block, grid, dictionary);
   std::string error;
@@ -454,9 +460,7 @@ Attribute LayoutAttr::parse(AsmParser &parser, Type) {
   FailureOr<LayoutAttr> layout = form == "mask"  ? parseMask(parser, formLoc, block, grid)
                                  : form == "csr" ? parseCsr(parser, formLoc, block, grid)
                                                  : parsePattern(parser, formLoc, form, block, grid);
-  if (failed(layout) || !*layout || parser.parseGreater())
-    return {};
-  return *layout;
+  return failed(layout) ? LayoutAttr() : *layout;
 }
 
 static void printMask(AsmPrinter &printer, const BlockLayout &layout) {

@@ -6,6 +6,7 @@
 #include "Check.h"
 #include "FuzzedContext.h"
 #include "blocksparse/IR/BlockSparseAttrs.h"
+#include "blocksparse/Layout/BlockLayout.h"
 #include "blocksparse/Support/Nesting.h"
 #include "mlir/AsmParser/AsmParser.h"
 #include "llvm/Support/raw_ostream.h"
@@ -15,9 +16,10 @@
 using namespace mlir;
 using namespace mlir::blocksparse;
 
-/// Returns true if a number or a product of neighbouring numbers of the text is such that a valid
-/// layout of that size would be slow: more than a million blocks, but not beyond every limit.
+/// Returns true if the sizes of the text may make a valid layout that is slow to build: more than a
+/// million blocks, or so many positions. A size beyond the limit of a layout is refused at once.
 static bool isLarge(StringRef text) {
+  constexpr double limit = ::blocksparse::BlockLayout::maxBlocks;
   double previous[2] = {1, 1};
   while (!text.empty()) {
     StringRef digits = text.take_while([](char c) { return c >= '0' && c <= '9'; });
@@ -27,9 +29,10 @@ static bool isLarge(StringRef text) {
     double number = 0;
     for (char c : digits)
       number = 10 * number + (c - '0');
-    for (double product : {number, number * previous[1], number * previous[1] * previous[0]})
-      if (product > 1e6 && product < 1e9)
-        return true;
+    if (number > limit)
+      number = 0;
+    if (std::max({number, number * previous[1], number * previous[1] * previous[0]}) > 1e6)
+      return true;
     previous[0] = std::exchange(previous[1], std::max(number, 1.0));
   }
   return false;

@@ -359,3 +359,19 @@ func.func private @c3_rank_two(tensor<32x32xf32, #blocksparse.layout<16x16, grid
 // No block is drawn where so many are expected.
 // expected-error @below {{expects at most 134217728 stored blocks, but got about 5000000000}}
 func.func private @f(tensor<100000x100000xf32, #blocksparse.layout<1x1, grid 100000x100000, random(density = 0.5)>>)
+
+// -----
+
+// A layout is built only after all of its text has been read: what is wrong behind it comes first.
+// expected-error @below {{expected '>'}}
+#l = #blocksparse.layout<1x1, grid 100000x100000, random(density = 0.5) 7>
+
+// -----
+
+// expected-error @below {{expected '>'}}
+#l = #blocksparse.layout<1x1, grid 2x2, mask "10" 7>
+
+// -----
+
+// expected-error @below {{expected '>'}}
+#l = #blocksparse.layout<1x1, grid 2x2, csr [0, 9, 1] [7] 7>
