@@ -8,6 +8,7 @@
 #include "ContiguousBlocks.h"
 #include "ElementConversion.h"
 #include "Epilogue.h"
+#include "FewColumns.h"
 #include "LeftOperand.h"
 #include "LowerToLoops.h"
 #include "PanelKernel.h"
@@ -38,11 +39,15 @@ private:
   void prepare(const CPULoweringOptions &options);
   Value taskGroups();
   void emitTask(Value batch, Value head, Value panelIndex, Value group, Value groups);
+  void packFewColumns(Value none);
+  bool isClipped() const;
   void prefetchResult(Value row, Value count);
   void emitSegments(Value group, Value groups);
   void emitSegment(Value segment);
+  SmallVector<Value> zeroAccumulators();
   SmallVector<Value> emitTileAccumulators(Value segment, Value blockRow);
-  MatrixView entryBlock(Value entry);
+  void storeAccumulators(ValueRange accumulators);
+  MatrixView entryBlock(Value entry, bool transposed);
   SmallVector<Value> emitEntry(Value entry, Value lastEntry, Value blockRow,
                                ValueRange accumulators);
   void finishTile(const EpilogueMatrices &matrices, Value row, Value validRows, Value firstCol,
@@ -57,6 +62,8 @@ private:
   PlannedDSDOp op;
   bool transposeOut;
   TileShape tile;
+  /// The kernel of a result of few columns, in place of the one over packed panels.
+  std::optional<FewColumns> few;
   int64_t tileHeight = 0, blockDepth = 0;
   int64_t lutHeads = 1;
   std::optional<ContiguousBlocks> blocks;
@@ -101,6 +108,13 @@ void DSDLowering::prepare(const CPULoweringOptions &options) {
   Type accumulator = getAccumulatorType(values->elementType());
   tile =
       TileShape::choose(accumulator, op.getScheduleAttr(), options, tileHeight, knownIndex(cols));
+  // The kernel of few columns has no version that skips the products of zeros.
+  if (!op.getSkipZeros() && op.getAlpha().convertToDouble() != 0)
+    few = FewColumns::choose(accumulator,
+                             TileShape::chooseLanes(accumulator, op.getScheduleAttr(), options),
+                             tileHeight, blockDepth, knownIndex(cols), op.getTransposeValues());
+  if (few)
+    tile.rows = few->rows;
   panels = indexCeilDiv(b, cols, indexConstant(b, tile.cols));
 
   Value zero = indexConstant(b, 0);
@@ -168,12 +182,15 @@ void DSDLowering::emitTask(Value taskBatch, Value taskHead, Value panelIndex, Va
   matrices = epilogue->matrices(b, batch, head);
   tileMemref = allocateScratch(b, tile.memrefType(), {});
   allocateTransposedTile();
-  left.emplace(b, tile, values->elementType());
+  if (!few)
+    left.emplace(b, tile, values->elementType());
   bool multiplies = op.getAlpha().convertToDouble() != 0;
   Value packed;
-  if (multiplies) {
-    // A table without entries never reads the panel, so nothing is packed.
-    Value none = indexEqual(b, entries->rows(), indexConstant(b, 0));
+  // A table without entries never reads the panel, so nothing is packed.
+  Value none = indexEqual(b, entries->rows(), indexConstant(b, 0));
+  if (few) {
+    packFewColumns(none);
+  } else if (multiplies) {
     packed = b.createOrFold<arith::SelectOp>(none, indexConstant(b, 0), depth);
     panel = allocateScratch(b, tile.panelType(), {packed});
     packPanel(b, tile, dense->matrix(b, batch, head), denseUnitStride, firstCol, packed, panel);
@@ -195,9 +212,27 @@ void DSDLowering::emitTask(Value taskBatch, Value taskHead, Value panelIndex, Va
   }
   if (multiplies)
     freeScratch(b, panel);
-  left->release(b);
+  if (left)
+    left->release(b);
   freeTransposedTile();
   freeScratch(b, tileMemref);
+}
+
+/// Returns true if the last block column may lie partly beyond the end of K. What a block holds
+/// there is padding, which may have any value.
+bool DSDLowering::isClipped() const {
+  return knownIndex(depth) == ShapedType::kDynamic || knownIndex(depth) % blockDepth != 0;
+}
+
+/// Packs all columns of the dense operand for the kernel of few columns, or nothing if `none` (i1)
+/// is true.
+void DSDLowering::packFewColumns(Value none) {
+  Value zero = indexConstant(b, 0), extent = indexConstant(b, blockDepth);
+  Value whole = Int(b, indexCeilDiv(b, depth, extent)) * extent;
+  Value packed = b.createOrFold<arith::SelectOp>(none, zero, depth);
+  Value padded = b.createOrFold<arith::SelectOp>(none, zero, whole);
+  panel = allocateScratch(b, few->panelType(), {padded});
+  few->packPanel(b, dense->matrix(b, batch, head), packed, padded, panel);
 }
 
 /// Emits every `groups`-th segment of the task's matrix, from segment `group` on.
@@ -255,8 +290,7 @@ void DSDLowering::emitSegment(Value segment) {
   Value row = Int(b, firstRow) + blockRow;
   if (!transposeOut)
     prefetchResult(row, count);
-  tile.storeAccumulators(b, emitTileAccumulators(segment, blockRow), tileMemref,
-                         indexConstant(b, 0));
+  storeAccumulators(emitTileAccumulators(segment, blockRow));
   if (!combine)
     return finishTile(*matrices, row, count, firstCol, tileMemref);
 
@@ -277,9 +311,21 @@ void DSDLowering::emitSegment(Value segment) {
   }
 }
 
+SmallVector<Value> DSDLowering::zeroAccumulators() {
+  return few ? few->zeroAccumulators(b) : tile.zeroAccumulators(b);
+}
+
+/// Stores the accumulators of a tile to its scratch.
+void DSDLowering::storeAccumulators(ValueRange accumulators) {
+  if (few)
+    few->storeResults(b, accumulators, tileMemref);
+  else
+    tile.storeAccumulators(b, accumulators, tileMemref, indexConstant(b, 0));
+}
+
 /// Returns the accumulators of the tile that starts at row `blockRow` of the segment's block row.
 SmallVector<Value> DSDLowering::emitTileAccumulators(Value segment, Value blockRow) {
-  SmallVector<Value> zeros = tile.zeroAccumulators(b);
+  SmallVector<Value> zeros = zeroAccumulators();
   if (op.getAlpha().convertToDouble() == 0)
     return zeros;
   Value first = segments->field(b, batch, segment, SegmentTable::First);
@@ -294,19 +340,18 @@ SmallVector<Value> DSDLowering::emitTileAccumulators(Value segment, Value blockR
   return loop.getResults();
 }
 
-/// Returns the value block of an entry as the left operand: rows of the tile x reduction axis.
-MatrixView DSDLowering::entryBlock(Value entry) {
+/// Returns the value block of an entry, transposed or as it is stored.
+MatrixView DSDLowering::entryBlock(Value entry, bool transposed) {
   Value index = Int(b, headBase) + entries->field(b, batch, entry, EntryTable::Value);
-  return values->block(b, batch, index, op.getTransposeValues());
+  return values->block(b, batch, index, transposed);
 }
 
 SmallVector<Value> DSDLowering::emitEntry(Value entry, Value lastEntry, Value blockRow,
                                           ValueRange accumulators) {
   Value extent = indexConstant(b, blockDepth);
   Value firstK = Int(b, entries->field(b, batch, entry, EntryTable::Dense)) * extent;
-  // Beyond the end of K a block contains padding, which may have any value.
   Value blockK = extent;
-  if (knownIndex(depth) == ShapedType::kDynamic || knownIndex(depth) % blockDepth != 0)
+  if (isClipped())
     blockK = indexMin(b, extent, Int(b, depth) - firstK);
   Value lastRow = tileHeight % tile.rows == 0 ? Value() : indexConstant(b, tileHeight - 1);
 
@@ -314,14 +359,23 @@ SmallVector<Value> DSDLowering::emitEntry(Value entry, Value lastEntry, Value bl
   // the steps of this block. Rows of a block follow each other in memory without a gap.
   bool transposed = op.getTransposeValues();
   Value next = indexMin(b, Int(b, entry) + 1, lastEntry);
-  MatrixView nextBlock = entryBlock(next);
+  MatrixView nextBlock = entryBlock(next, transposed);
+  int64_t perLine = std::max<int64_t>(512 / values->elementType().getIntOrFloatBitWidth(), 1);
   auto prefetch = [&](Value k) {
     Value col = transposed ? k : Int(b, k) * tile.rows;
-    memref::PrefetchOp::create(b, nextBlock.memref, ValueRange{blockRow, col}, /*isWrite=*/false,
-                               /*localityHint=*/3, /*isDataCache=*/true);
+    int64_t step = few ? few->stepSize() * tile.rows : 1;
+    for (int64_t offset = 0; offset < step; offset += perLine)
+      memref::PrefetchOp::create(b, nextBlock.memref,
+                                 transposed ? ValueRange{Int(b, blockRow) + offset, col}
+                                            : ValueRange{blockRow, Int(b, col) + offset},
+                                 /*isWrite=*/false, /*localityHint=*/3, /*isDataCache=*/true);
   };
-  return left->multiply(b, accumulators, entryBlock(entry), blockRow, lastRow, blockK, panel,
-                        firstK, transposed, prefetch);
+  if (few)
+    return few->multiplyBlock(b, accumulators, entryBlock(entry, /*transposed=*/false), blockRow,
+                              lastRow, blockDepth, isClipped() ? blockK : Value(), panel, firstK,
+                              prefetch);
+  return left->multiply(b, accumulators, entryBlock(entry, transposed), blockRow, lastRow, blockK,
+                        panel, firstK, transposed, prefetch);
 }
 
 /// Runs the epilogue on `count` rows of a tile of the product.

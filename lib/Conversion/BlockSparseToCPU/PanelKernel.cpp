@@ -19,6 +19,13 @@ using namespace mlir::blocksparse;
 // Tile shapes
 //===----------------------------------------------------------------------===//
 
+int64_t TileShape::chooseLanes(Type accumulator, ScheduleAttr schedule,
+                               const CPULoweringOptions &options) {
+  const int64_t lanes = options.vectorBits / accumulator.getIntOrFloatBitWidth();
+  const auto *params = schedule ? schedule.getIf<::blocksparse::PanelParams>() : nullptr;
+  return params && params->tile.isGiven() ? std::min(lanes, params->tile.cols) : lanes;
+}
+
 TileShape TileShape::choose(Type accumulator, ScheduleAttr schedule,
                             const CPULoweringOptions &options, int64_t height, int64_t width) {
   TileShape tile;
@@ -185,7 +192,7 @@ Value mlir::blocksparse::emitAdd(ImplicitLocOpBuilder &b, Value lhs, Value rhs) 
   return arith::AddFOp::create(b, lhs, rhs);
 }
 
-static Value multiplyAdd(ImplicitLocOpBuilder &b, Value x, Value y, Value sum) {
+Value mlir::blocksparse::emitMultiplyAdd(ImplicitLocOpBuilder &b, Value x, Value y, Value sum) {
   if (getElementTypeOrSelf(sum.getType()).isInteger())
     return arith::AddIOp::create(b, sum, arith::MulIOp::create(b, x, y));
   return vector::FMAOp::create(b, x, y, sum);
@@ -226,7 +233,7 @@ SmallVector<Value> mlir::blocksparse::multiplyTile(ImplicitLocOpBuilder &b, cons
     Value isZero = tile.skipZeros ? emitIsZero(b, element) : Value();
     for (int64_t j = 0; j < vectors; ++j) {
       Value sum = loop.getRegionIterArg(i * vectors + j);
-      Value added = multiplyAdd(b, broadcast, right[j], sum);
+      Value added = emitMultiplyAdd(b, broadcast, right[j], sum);
       if (isZero)
         added = arith::SelectOp::create(b, isZero, sum, added);
       if (tile.skipPanelZeros)

@@ -33,6 +33,11 @@ struct TileShape {
   static TileShape choose(Type accumulator, ScheduleAttr schedule,
                           const CPULoweringOptions &options, int64_t height, int64_t width);
 
+  /// Returns the number of lanes of a vector that fills a row of the `tile` of `schedule`, and not
+  /// more than options.vectorBits.
+  static int64_t chooseLanes(Type accumulator, ScheduleAttr schedule,
+                             const CPULoweringOptions &options);
+
   int64_t vectorsPerRow() const { return cols / lanes; }
   VectorType vectorType() const { return VectorType::get(lanes, accumulator); }
   /// Returns the type of a [rows, cols] memref of accumulators.
@@ -74,6 +79,9 @@ using LeftElement = function_ref<Value(int64_t row, Value k)>;
 
 /// Emits lhs + rhs for scalars or vectors, floating-point or integer.
 Value emitAdd(ImplicitLocOpBuilder &b, Value lhs, Value rhs);
+
+/// Emits sum + x * y for vectors, floating-point (rounded once) or integer.
+Value emitMultiplyAdd(ImplicitLocOpBuilder &b, Value x, Value y, Value sum);
 
 /// Emits operations that accompany step k of a multiplication, such as a prefetch.
 using EachStep = function_ref<void(Value k)>;

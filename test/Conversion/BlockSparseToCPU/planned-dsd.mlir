@@ -196,3 +196,62 @@ func.func @skip_zeros(%v: memref<10x16x32xf32>, %b: memref<128x64xf32>, %s: memr
        memref<64x64xf32>) -> ()
   return
 }
+
+// Few columns: lanes run along the rows of the value blocks, and the panel is transposed. Each value
+// is loaded once, by the vector that multiplies it, and lanes are added once for each tile.
+// CHECK-LABEL: func.func @few_columns
+// CHECK-SAME:    %[[V:[^:]+]]: memref<10x16x32xf32>
+// CHECK:         %[[SUMS:.*]] = memref.alloc() {alignment = 64 : i64} : memref<8x2xf32>
+// CHECK:         %[[PANEL:.*]] = memref.alloc() {alignment = 64 : i64} : memref<2x128xf32>
+// CHECK:         scf.for %[[K:.*]] = %c0 to %c32 step %c16 iter_args
+// CHECK-COUNT-2:   vector.load %[[PANEL]]{{.*}} : memref<2x128xf32>, vector<16xf32>
+// CHECK-NEXT:      vector.load {{.*}} : memref<16x32xf32, {{.*}}>, vector<16xf32>
+// CHECK-NEXT:      vector.fma
+// CHECK-NEXT:      vector.fma
+// CHECK-NOT:       vector.broadcast
+// CHECK-NOT:       vector.create_mask
+// CHECK:         vector.extract_strided_slice {{.*}}sizes = [8]
+// CHECK:         arith.addf {{.*}} : vector<8xf32>
+// CHECK:         vector.extract {{.*}} : f32 from vector<1xf32>
+// CHECK-NEXT:    memref.store {{.*}} %[[SUMS]]
+func.func @few_columns(%v: memref<10x16x32xf32>, %b: memref<128x2xf32>, %s: memref<4x5xi32>,
+                       %e: memref<10x2xi32>, %o: memref<64x2xf32>) {
+  blocksparse.planned_dsd %v, %b segments(%s) entries(%e) outs(%o)
+    {block = array<i64: 16, 32>, lut_heads = 1 : i64}
+    : (memref<10x16x32xf32>, memref<128x2xf32>, memref<4x5xi32>, memref<10x2xi32>,
+       memref<64x2xf32>) -> ()
+  return
+}
+
+// Transposed value blocks: lanes are rows of the result, and need not be added.
+// CHECK-LABEL: func.func @few_columns_transposed
+// CHECK:         scf.for %[[K:.*]] = %c0 to %c16 step %c1 iter_args
+// CHECK:           %[[X:.*]] = memref.load {{.*}} : memref<1x64xf32>
+// CHECK-NEXT:      vector.broadcast %[[X]] : f32 to vector<16xf32>
+// CHECK:           vector.load {{.*}} : memref<16x32xf32, {{.*}}>, vector<16xf32>
+// CHECK-NEXT:      vector.fma
+// CHECK-NOT:     vector.extract_strided_slice
+// CHECK:         return
+func.func @few_columns_transposed(%v: memref<10x16x32xf32>, %b: memref<64x1xf32>,
+                                  %s: memref<4x5xi32>, %e: memref<10x2xi32>,
+                                  %o: memref<128x1xf32>) {
+  blocksparse.planned_dsd %v, %b segments(%s) entries(%e) outs(%o)
+    {block = array<i64: 16, 32>, lut_heads = 1 : i64, transpose_values}
+    : (memref<10x16x32xf32>, memref<64x1xf32>, memref<4x5xi32>, memref<10x2xi32>,
+       memref<128x1xf32>) -> ()
+  return
+}
+
+// Values of k beyond the end of K are masked, because padding may have any value.
+// CHECK-LABEL: func.func @few_columns_clipped
+// CHECK:         %[[MASK:.*]] = vector.create_mask
+// CHECK:         arith.select %[[MASK]]
+// CHECK:         return
+func.func @few_columns_clipped(%v: memref<9x16x16xf32>, %b: memref<130x1xf32>, %s: memref<1x5xi32>,
+                               %e: memref<9x2xi32>, %o: memref<16x1xf32>) {
+  blocksparse.planned_dsd %v, %b segments(%s) entries(%e) outs(%o)
+    {block = array<i64: 16, 16>, lut_heads = 1 : i64}
+    : (memref<9x16x16xf32>, memref<130x1xf32>, memref<1x5xi32>, memref<9x2xi32>,
+       memref<16x1xf32>) -> ()
+  return
+}
