@@ -47,7 +47,8 @@ ArrayRef<StageInfo> mlir::blocksparse::getStages() {
        [](OpPassManager &pm, const StageOptions &) { buildBufferizePipeline(pm); }},
       {Stage::Lower, "lower", "parallel loops and vector code, or kernels and launches",
        [](OpPassManager &pm, const StageOptions &options) {
-         options.gpu ? buildConvertToGPUPipeline(pm, *options.gpu) : buildConvertToCPUPipeline(pm);
+         options.gpu ? buildConvertToGPUPipeline(pm, *options.gpu)
+                     : buildConvertToCPUPipeline(pm, options.target);
        }},
       {Stage::LLVM, "llvm", "the llvm and omp dialects; PTX",
        [](OpPassManager &pm, const StageOptions &options) {

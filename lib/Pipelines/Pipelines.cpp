@@ -95,8 +95,10 @@ void mlir::blocksparse::buildBufferizePipeline(OpPassManager &pm) {
   pm.addPass(createCSEPass());
 }
 
-void mlir::blocksparse::buildConvertToCPUPipeline(OpPassManager &pm) {
-  pm.addPass(createConvertBlockSparseToCPUPass());
+void mlir::blocksparse::buildConvertToCPUPipeline(OpPassManager &pm, const TargetInfo &target) {
+  ConvertBlockSparseToCPUPassOptions convert;
+  convert.vectorBits = target.cpuFacts().simdBits;
+  pm.addPass(createConvertBlockSparseToCPUPass(convert));
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
 }
@@ -145,9 +147,10 @@ static void registerStages() {
   PassPipelineRegistration<>("blocksparse-bufferize-pipeline",
                              "Turn tensors into buffers, results into the caller's.",
                              [](OpPassManager &pm) { buildBufferizePipeline(pm); });
-  PassPipelineRegistration<>("blocksparse-lower-pipeline",
-                             "Turn planned ops on buffers into loops and vector code for a CPU.",
-                             [](OpPassManager &pm) { buildConvertToCPUPipeline(pm); });
+  PassPipelineRegistration<>(
+      "blocksparse-lower-pipeline",
+      "Turn planned ops on buffers into loops and vector code for a CPU.",
+      [](OpPassManager &pm) { buildConvertToCPUPipeline(pm, TargetInfo()); });
   PassPipelineRegistration<>("blocksparse-llvm-pipeline",
                              "Turn loops and vector code into the llvm and omp dialects.",
                              [](OpPassManager &pm) { buildLowerToLLVMPipeline(pm); });
@@ -193,7 +196,7 @@ void mlir::blocksparse::registerPipelines() {
                              [](OpPassManager &pm) {
                                buildToPlanned(pm, TargetInfo());
                                buildBufferizePipeline(pm);
-                               buildConvertToCPUPipeline(pm);
+                               buildConvertToCPUPipeline(pm, TargetInfo());
                                buildLowerToLLVMPipeline(pm);
                              });
 }

@@ -58,10 +58,10 @@ void buildPlanPipeline(OpPassManager &pm, const PlanOptions &options = {});
 /// allocates.
 void buildBufferizePipeline(OpPassManager &pm);
 
-/// Converts the output of buildBufferizePipeline for the CPU. Afterwards no blocksparse op is left
-/// but blocksparse.refuse; computation is in loops of scf.forall and in the scf and vector
-/// dialects.
-void buildConvertToCPUPipeline(OpPassManager &pm);
+/// Converts the output of buildBufferizePipeline for the CPU, with vectors of the target's width.
+/// Afterwards no blocksparse op is left but blocksparse.refuse; computation is in loops of
+/// scf.forall and in the scf and vector dialects.
+void buildConvertToCPUPipeline(OpPassManager &pm, const ::blocksparse::TargetInfo &target);
 
 /// Lowers the output of buildConvertToCPUPipeline. Afterwards only the llvm dialect is left, and
 /// omp for parallel loops. Each public function f has an entry point _mlir_ciface_f whose arguments

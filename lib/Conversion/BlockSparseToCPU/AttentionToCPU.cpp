@@ -15,8 +15,8 @@
 // group is computed again with a product that leaves out the powers that are 0.
 
 #include "../AttentionViews.h"
-#include "../Device/DeviceMath.h"
-#include "../Device/Loops.h"
+#include "AttentionGroup.h"
+#include "ContiguousRows.h"
 #include "ElementConversion.h"
 #include "LowerToLoops.h"
 #include "PanelKernel.h"
@@ -53,18 +53,6 @@ struct GroupSums {
   }
 };
 
-/// Describes the keys of a chunk: the index of the first one and their number.
-struct KeyChunk {
-  Value first, count;
-};
-
-/// Holds the columns that the position allows the queries of a group: a vector of i32 for each
-/// vector of queries, and the first and last bounds of all of them.
-struct GroupBounds {
-  SmallVector<Value> firsts, ends;
-  Value leastFirst, mostFirst, leastEnd, mostEnd;
-};
-
 /// Lowers one op: holds the views, the sizes and the parts of the loop nest.
 class AttentionLowering {
 public:
@@ -80,40 +68,23 @@ private:
   void allocate();
   void release();
   void emitGroup();
-  void emitBounds();
-  void emitSegments();
   GroupSums emitKeys();
   GroupSums emitEntry(Value entry, const GroupSums &state);
   GroupSums emitChunk(KeyChunk keys, const GroupSums &state);
-  void emitScores(KeyChunk keys);
-  void emitTerms(KeyChunk keys);
-  SmallVector<Value> emitMasked(KeyChunk keys, ArrayRef<Value> largest, bool bounded);
+  SmallVector<Value> emitPowers(KeyChunk keys, ArrayRef<Value> shifts, ArrayRef<Value> sums);
   void emitProducts(KeyChunk keys, ArrayRef<Value> factors);
-  Value hasNaN();
   void emitResult(const GroupSums &state);
-  /// Returns `matrix` in the accumulation type, and in `row` the row of it that holds row `row`:
-  /// the matrix itself, or `copy` after the rows of the chunk have been converted into it.
-  MatrixView convertRows(const MatrixView &matrix, Value copy, KeyChunk keys, Value &row);
 
   int64_t vectors() const { return scoreTile.vectorsPerRow(); }
-  VectorType vectorType() const { return scoreTile.vectorType(); }
-  Value constant(double value) { return splatConstant(b, vectorType(), value); }
-  Value lowest() { return constant(-std::numeric_limits<double>::infinity()); }
+  Value constant(double value) { return group->constant(value); }
+  Value lowest() { return group->lowest(); }
   /// Returns what powers are relative to: the largest score, or 0 if there was no score yet.
   Value shiftOf(Value largest) {
     Value empty = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, largest, lowest());
     return arith::SelectOp::create(b, empty, constant(0), largest);
   }
-  Value load(Value memref, Value row, int64_t vector, VectorType type) {
-    return vector::LoadOp::create(b, type, memref,
-                                  ValueRange{row, indexConstant(b, vector * scoreTile.lanes)});
-  }
-  void store(Value value, Value memref, Value row, int64_t vector) {
-    vector::StoreOp::create(b, value, memref,
-                            ValueRange{row, indexConstant(b, vector * scoreTile.lanes)});
-  }
-  Value allocate(Type element, int64_t rows) {
-    return allocateScratch(b, MemRefType::get({rows, scoreTile.cols}, element), {});
+  Value allocate(int64_t rows) {
+    return allocateScratch(b, MemRefType::get({rows, scoreTile.cols}, type), {});
   }
 
   ImplicitLocOpBuilder &b;
@@ -122,7 +93,7 @@ private:
   DenseView queries;
   SegmentView segments;
   EntryView entries;
-  Type element, type;
+  Type type;
   TileShape scoreTile, productTile;
   int64_t blockRows, blockCols, depth, valueCols, chunkKeys;
   bool forbids;
@@ -130,16 +101,14 @@ private:
   /// State of the task that is being emitted.
   Value batch, head, firstEntry, endEntry;
   MatrixView q, k, v, out, lse;
-  SmallVector<AttentionTerm> rowTerms, colTerms;
-  /// Scratch: the packed queries, the scores or powers of a chunk, the results; what is added to
-  /// scores and whether masks allow them; bounds and segments of queries; converted keys and
-  /// values; the sums of a group.
-  Value panel, scores, results, biases, gates, bounds, ownSegments, keyCopy, valueCopy, totals;
+  std::optional<ContiguousRows> keyRows, valueRows;
+  /// Scratch: the packed queries, the scores or powers of a chunk, the results, and the sums of a
+  /// group.
+  Value panel, scores, results, totals;
 
   /// State of the group that is being emitted: its first query and the number of them.
   Value row, count;
-  GroupBounds group;
-  SmallVector<Value> segmentVectors;
+  std::optional<AttentionGroup> group;
 };
 
 } // namespace
@@ -152,9 +121,8 @@ AttentionLowering::AttentionLowering(ImplicitLocOpBuilder &b, PlannedAttentionOp
     : b(b), op(op), views(b, op, [](Value operand) { return operand; }),
       queries(DenseView::get(b, op.getQ(), /*transposed=*/true)),
       segments(SegmentView::get(b, op.getSegments())), entries(EntryView::get(b, op.getEntries())),
-      element(cast<MemRefType>(op.getQ().getType()).getElementType()),
-      type(getAccumulatorType(element)), blockRows(op.getBlock()[0]), blockCols(op.getBlock()[1]),
-      depth(cast<MemRefType>(op.getQ().getType()).getShape().back()),
+      type(getAccumulatorType(views.q.elementType())), blockRows(op.getBlock()[0]),
+      blockCols(op.getBlock()[1]), depth(cast<MemRefType>(op.getQ().getType()).getShape().back()),
       valueCols(cast<MemRefType>(op.getV().getType()).getShape().back()),
       chunkKeys(std::min(blockCols, mostChunkKeys)), forbids(op.mayForbid()) {
   scoreTile = TileShape::choose(type, ScheduleAttr(), options, chunkKeys, blockRows);
@@ -162,6 +130,9 @@ AttentionLowering::AttentionLowering(ImplicitLocOpBuilder &b, PlannedAttentionOp
   int64_t lanes = chooseWidth(scoreTile.cols, type.getIntOrFloatBitWidth(), options.vectorBits,
                               op.getScheduleAttr());
   scoreTile.lanes = productTile.lanes = lanes;
+  double cap = op.getSoftCap() ? op.getSoftCap()->convertToDouble() : 0;
+  group.emplace(b, scoreTile, chunkKeys,
+                ScoreRules{op.getScale().convertToDouble(), cap, views.positions});
 }
 
 void AttentionLowering::run() {
@@ -185,10 +156,6 @@ void AttentionLowering::emitTask(Value taskBatch, Value taskHead, Value segment)
   v = views.getValues(b, batch, head);
   out = views.out.matrix(b, batch, head);
   lse = views.lse.matrix(b, batch, head);
-  rowTerms.clear();
-  colTerms.clear();
-  for (const AttentionTerm &term : views.getTerms(b, batch, head))
-    (term.isOneRow ? colTerms : rowTerms).push_back(term);
   allocate();
   emitLoop(b, indexConstant(b, 0), rows, scoreTile.cols, [&](Builder &, Value first) {
     row = Int(b, firstRow) + first;
@@ -199,54 +166,33 @@ void AttentionLowering::emitTask(Value taskBatch, Value taskHead, Value segment)
 }
 
 void AttentionLowering::allocate() {
-  int64_t rowsOfScores = llvm::alignTo(chunkKeys, scoreTile.rows);
-  panel = allocate(type, depth);
-  scores = allocate(type, rowsOfScores);
-  results = allocate(type, llvm::alignTo(valueCols, productTile.rows));
-  totals = allocate(type, 2);
-  if (!rowTerms.empty()) {
-    biases = allocate(type, chunkKeys);
-    gates = allocate(type, chunkKeys);
-    // Lanes without a query are read, but nobody uses what they compute.
-    Value zero = constant(0);
-    emitLoop(b, indexConstant(b, 0), indexConstant(b, chunkKeys), 1, [&](Builder &, Value key) {
-      for (int64_t i = 0; i < vectors(); ++i) {
-        store(zero, biases, key, i);
-        store(zero, gates, key, i);
-      }
-    });
-  }
-  if (views.positions.boundsColumns())
-    bounds = allocate(b.getI32Type(), 2);
-  if (views.positions.getKeySegments())
-    ownSegments = allocate(b.getI32Type(), 1);
-  if (element != type) {
-    auto copyType = [&](int64_t cols) { return MemRefType::get({chunkKeys, cols}, type); };
-    keyCopy = allocateScratch(b, copyType(depth), {});
-    valueCopy = allocateScratch(b, copyType(valueCols), {});
-  }
+  panel = allocate(depth);
+  scores = allocate(llvm::alignTo(chunkKeys, scoreTile.rows));
+  results = allocate(llvm::alignTo(valueCols, productTile.rows));
+  totals = allocate(2);
+  keyRows.emplace(b, chunkKeys, depth, type);
+  valueRows.emplace(b, chunkKeys, valueCols, type);
+  group->allocate(views.getTerms(b, batch, head));
 }
 
 void AttentionLowering::release() {
-  for (Value *scratch : {&panel, &scores, &results, &totals, &biases, &gates, &bounds, &ownSegments,
-                         &keyCopy, &valueCopy}) {
-    if (*scratch)
-      freeScratch(b, *scratch);
-    *scratch = {};
-  }
+  group->release();
+  keyRows->release(b);
+  valueRows->release(b);
+  for (Value scratch : {panel, scores, results, totals})
+    freeScratch(b, scratch);
 }
 
 void AttentionLowering::emitGroup() {
   Value zero = indexConstant(b, 0), size = indexConstant(b, depth);
   Value noUnitStride = arith::ConstantOp::create(b, b.getBoolAttr(false));
   packPanel(b, scoreTile, q.window(b, zero, row, size, count), noUnitStride, zero, size, panel);
-  emitBounds();
-  emitSegments();
+  group->enter(batch, row, count, k.rows);
   GroupSums state = emitKeys();
   if (forbids) {
     SmallVector<Value> carried = state.toCarried();
     state = GroupSums::fromCarried(emitBranches(
-        b, hasNaN(), ValueRange(carried).getTypes(),
+        b, group->hasNaN(results, indexConstant(b, valueCols)), ValueRange(carried).getTypes(),
         [&](Builder &) {
           productTile.skipPanelZeros = true;
           SmallVector<Value> again = emitKeys().toCarried();
@@ -258,61 +204,10 @@ void AttentionLowering::emitGroup() {
   emitResult(state);
 }
 
-void AttentionLowering::emitBounds() {
-  group = {};
-  if (!bounds)
-    return;
-  Value zero = indexConstant(b, 0), one = indexConstant(b, 1), keys = k.rows;
-  // Lanes without a query have the bounds of the last one.
-  Value last = Int(b, count) - 1;
-  SmallVector<Value> range =
-      emitReductions(b, zero, indexConstant(b, scoreTile.cols), 1, {keys, zero, keys, zero},
-                     [&](Builder &, Value lane, ValueRange so) -> SmallVector<Value> {
-                       Value query = Int(b, row) + indexMin(b, lane, last);
-                       PositionMasks::Columns columns = views.positions.getColumns(b, batch, query);
-                       auto clamp = [&](Value bound, Value otherwise) {
-                         return bound ? indexMin(b, indexMax(b, bound, zero), keys) : otherwise;
-                       };
-                       Value first = clamp(columns.first, zero), end = clamp(columns.end, keys);
-                       auto keep = [&](Value bound, Value place) {
-                         Value narrow = arith::IndexCastOp::create(b, b.getI32Type(), bound);
-                         memref::StoreOp::create(b, narrow, bounds, ValueRange{place, lane});
-                       };
-                       keep(first, zero);
-                       keep(end, one);
-                       return {indexMin(b, so[0], first), indexMax(b, so[1], first),
-                               indexMin(b, so[2], end), indexMax(b, so[3], end)};
-                     });
-  group.leastFirst = range[0];
-  group.mostFirst = range[1];
-  group.leastEnd = range[2];
-  group.mostEnd = range[3];
-  auto words = VectorType::get({scoreTile.lanes}, b.getI32Type());
-  for (int64_t i = 0; i < vectors(); ++i) {
-    group.firsts.push_back(load(bounds, zero, i, words));
-    group.ends.push_back(load(bounds, one, i, words));
-  }
-}
-
-void AttentionLowering::emitSegments() {
-  segmentVectors.clear();
-  if (!ownSegments)
-    return;
-  Value zero = indexConstant(b, 0), last = Int(b, count) - 1;
-  emitLoop(b, zero, indexConstant(b, scoreTile.cols), 1, [&](Builder &, Value lane) {
-    Value query = Int(b, row) + indexMin(b, lane, last);
-    memref::StoreOp::create(b, views.positions.getSegment(b, batch, query), ownSegments,
-                            ValueRange{zero, lane});
-  });
-  auto words = VectorType::get({scoreTile.lanes}, b.getI32Type());
-  for (int64_t i = 0; i < vectors(); ++i)
-    segmentVectors.push_back(load(ownSegments, zero, i, words));
-}
-
 GroupSums AttentionLowering::emitKeys() {
   emitLoop(b, indexConstant(b, 0), memrefDim(b, results, 0), 1, [&](Builder &, Value col) {
     for (int64_t i = 0; i < vectors(); ++i)
-      store(constant(0), results, col, i);
+      group->store(constant(0), results, col, i);
   });
   Value largest = lowest(), sum = constant(0);
   if (Value sink = views.getSink(b, head)) {
@@ -346,195 +241,56 @@ GroupSums AttentionLowering::emitEntry(Value entry, const GroupSums &state) {
                             return emitChunk(chunk, GroupSums::fromCarried(carried)).toCarried();
                           });
   };
-  if (!bounds)
-    return GroupSums::fromCarried(emitBlock(b));
   // A block that the position forbids to all queries of the group is not read.
-  Value used = device::both(b, device::indexLess(b, first, group.mostEnd),
-                            device::indexLess(b, group.leastFirst, Int(b, first) + keys));
+  Value used = group->mayUse({first, keys});
+  if (!used)
+    return GroupSums::fromCarried(emitBlock(b));
   return GroupSums::fromCarried(emitBranches(b, used, ValueRange(carried).getTypes(), emitBlock,
                                              [&](Builder &) { return carried; }));
 }
 
-MatrixView AttentionLowering::convertRows(const MatrixView &matrix, Value copy, KeyChunk keys,
-                                          Value &row) {
-  row = keys.first;
-  if (!copy)
-    return matrix;
-  Value zero = indexConstant(b, 0);
-  int64_t cols = cast<MemRefType>(copy.getType()).getDimSize(1);
-  int64_t lanes = scoreTile.lanes, whole = cols / lanes * lanes;
-  auto convert = [&](int64_t from, bool unitStride) {
-    emitLoop(b, zero, keys.count, 1, [&](Builder &, Value key) {
-      Value source = Int(b, keys.first) + key;
-      if (unitStride) {
-        MatrixView unit = matrix.withUnitStride(b);
-        auto vector = VectorType::get({lanes}, element);
-        emitLoop(b, zero, indexConstant(b, from), lanes, [&](Builder &, Value col) {
-          Value loaded = vector::LoadOp::create(b, vector, unit.memref, ValueRange{source, col});
-          vector::StoreOp::create(b, convertElements(b, loaded, type), copy, ValueRange{key, col});
-        });
-      }
-      emitLoop(b, indexConstant(b, unitStride ? from : 0), indexConstant(b, cols), 1,
-               [&](Builder &, Value col) {
-                 Value loaded = matrix.load(b, source, col);
-                 memref::StoreOp::create(b, convertElements(b, loaded, type), copy,
-                                         ValueRange{key, col});
-               });
-    });
-  };
-  emitVersions(b, {matrix.hasUnitStride(b)},
-               [&](Builder &, bool unitStride) { convert(whole, unitStride); });
-  row = zero;
-  return {copy, keys.count, indexConstant(b, cols)};
-}
-
-/// Emits scores[key] = K[key] times the queries for the keys of the chunk.
-void AttentionLowering::emitScores(KeyChunk keys) {
-  Value first;
-  MatrixView source = convertRows(k, keyCopy, keys, first);
-  // Keys beyond the last one are read as the last one: nobody reads their scores.
-  bool whole = chunkKeys % scoreTile.rows == 0 && knownIndex(keys.count) == chunkKeys;
-  Value last = Int(b, first) + (Int(b, keys.count) - 1);
-  emitLoop(b, indexConstant(b, 0), keys.count, scoreTile.rows, [&](Builder &, Value key) {
-    SmallVector<Value> rows;
-    for (int64_t i = 0; i < scoreTile.rows; ++i) {
-      Value own = Int(b, Int(b, first) + key) + i;
-      rows.push_back(whole ? own : indexMin(b, own, last));
-    }
-    SmallVector<Value> products =
-        multiplyTile(b, scoreTile, scoreTile.zeroAccumulators(b), panel, indexConstant(b, 0),
-                     indexConstant(b, depth),
-                     [&](int64_t i, Value col) { return source.load(b, rows[i], col); });
-    scoreTile.storeAccumulators(b, products, scores, key);
-  });
-}
-
-/// Emits what is added to the scores of a chunk, and where masks allow them, for the terms that
-/// differ from row to row.
-void AttentionLowering::emitTerms(KeyChunk keys) {
-  if (rowTerms.empty())
-    return;
-  Value zero = indexConstant(b, 0);
-  emitLoop(b, zero, count, 1, [&](Builder &, Value lane) {
-    Value query = Int(b, row) + lane;
-    emitLoop(b, zero, keys.count, 1, [&](Builder &, Value key) {
-      Value col = Int(b, keys.first) + key;
-      Value bias = addTerms(b, rowTerms, splatConstant(b, type, 0), query, col);
-      memref::StoreOp::create(b, bias, biases, ValueRange{key, lane});
-      Value gate = splatConstant(b, type, 1);
-      if (Value allowed = isAllowedByTerms(b, rowTerms, type, query, col))
-        gate = arith::SelectOp::create(b, allowed, gate, splatConstant(b, type, 0));
-      memref::StoreOp::create(b, gate, gates, ValueRange{key, lane});
-    });
-  });
-}
-
-/// Replaces products by scores, and those that are forbidden by -infinity. Returns the largest
-/// scores of the chunk and of `largest`. `bounded` tells that the position may forbid some.
-SmallVector<Value> AttentionLowering::emitMasked(KeyChunk keys, ArrayRef<Value> largest,
-                                                 bool bounded) {
-  double scale = op.getScale().convertToDouble();
-  double cap = op.getSoftCap() ? op.getSoftCap()->convertToDouble() : 0;
-  Value zero = indexConstant(b, 0);
-  auto emitKey = [&](Builder &, Value key, ValueRange so) {
-    Value col = Int(b, keys.first) + key;
-    Value place = arith::IndexCastOp::create(b, b.getI32Type(), col);
-    Value colBias, colAllowed, segment;
-    if (!colTerms.empty()) {
-      colBias =
-          splat(b, addTerms(b, colTerms, splatConstant(b, type, 0), zero, col), scoreTile.lanes);
-      colAllowed = isAllowedByTerms(b, colTerms, type, zero, col);
-    }
-    if (!segmentVectors.empty()) {
-      MatrixView ofKeys = views.positions.getKeySegments()->matrix(b, batch, Value());
-      segment = splat(b, ofKeys.load(b, zero, col), scoreTile.lanes);
-    }
-    SmallVector<Value> next;
-    for (int64_t i = 0; i < vectors(); ++i) {
-      Value score = load(scores, key, i, vectorType()), allowed;
-      auto require = [&](Value condition) {
-        allowed = allowed ? device::both(b, allowed, condition) : condition;
-      };
-      if (cap > 0) {
-        score = arith::MulFOp::create(b, score, constant(scale / cap));
-        score = arith::MulFOp::create(b, device::deviceTanh(b, score), constant(cap));
-      } else if (scale != 1) {
-        score = arith::MulFOp::create(b, score, constant(scale));
-      }
-      if (!rowTerms.empty()) {
-        score = arith::AddFOp::create(b, score, load(biases, key, i, vectorType()));
-        require(arith::CmpFOp::create(b, arith::CmpFPredicate::ONE,
-                                      load(gates, key, i, vectorType()), constant(0)));
-      }
-      if (colBias)
-        score = arith::AddFOp::create(b, score, colBias);
-      if (colAllowed)
-        require(splat(b, colAllowed, scoreTile.lanes));
-      if (segment)
-        require(arith::CmpIOp::create(b, arith::CmpIPredicate::eq, segment, segmentVectors[i]));
-      if (bounded) {
-        Value places = splat(b, place, scoreTile.lanes);
-        require(arith::CmpIOp::create(b, arith::CmpIPredicate::sge, places, group.firsts[i]));
-        require(arith::CmpIOp::create(b, arith::CmpIPredicate::slt, places, group.ends[i]));
-      }
-      if (allowed)
-        score = arith::SelectOp::create(b, allowed, score, lowest());
-      store(score, scores, key, i);
-      next.push_back(arith::MaximumFOp::create(b, so[i], score));
-    }
-    return next;
-  };
-  return emitReductions(b, zero, keys.count, 1, largest, emitKey);
-}
-
 GroupSums AttentionLowering::emitChunk(KeyChunk keys, const GroupSums &state) {
-  emitScores(keys);
-  emitTerms(keys);
+  keyRows->enter(b, k, keys.first, keys.count, scoreTile.lanes);
+  group->emitProducts(keys, *keyRows, depth, panel, scores);
   GroupSums next;
-  if (bounds) {
-    Value inside = device::both(
-        b, arith::CmpIOp::create(b, arith::CmpIPredicate::sge, keys.first, group.mostFirst),
-        arith::CmpIOp::create(b, arith::CmpIPredicate::sle, Int(b, keys.first) + keys.count,
-                              group.leastEnd));
-    next.largest = emitBranches(
-        b, inside, ValueRange(state.largest).getTypes(),
-        [&](Builder &) { return emitMasked(keys, state.largest, false); },
-        [&](Builder &) { return emitMasked(keys, state.largest, true); });
-  } else {
-    next.largest = emitMasked(keys, state.largest, false);
-  }
+  next.largest = group->emitScores(keys, scores, state.largest);
   SmallVector<Value> shifts, factors, sums;
   for (auto [largest, before, sum] : llvm::zip_equal(next.largest, state.largest, state.sums)) {
     shifts.push_back(shiftOf(largest));
     factors.push_back(emitExp(b, arith::SubFOp::create(b, before, shifts.back())));
     sums.push_back(arith::MulFOp::create(b, sum, factors.back()));
   }
-  next.sums = emitReductions(
-      b, indexConstant(b, 0), keys.count, 1, sums, [&](Builder &, Value key, ValueRange so) {
-        SmallVector<Value> sums;
-        for (int64_t i = 0; i < vectors(); ++i) {
-          Value score = load(scores, key, i, vectorType());
-          Value power = emitExp(b, arith::SubFOp::create(b, score, shifts[i]));
-          if (forbids) {
-            // A forbidden element has the power 0 even in a row of NaN.
-            Value none = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, score, lowest());
-            power = arith::SelectOp::create(b, none, constant(0), power);
-          }
-          store(power, scores, key, i);
-          sums.push_back(arith::AddFOp::create(b, so[i], power));
-        }
-        return sums;
-      });
+  next.sums = emitPowers(keys, shifts, sums);
   emitProducts(keys, factors);
   return next;
 }
 
+/// Replaces the scores of a chunk by their powers relative to `shifts`. Returns `sums` plus those.
+SmallVector<Value> AttentionLowering::emitPowers(KeyChunk keys, ArrayRef<Value> shifts,
+                                                 ArrayRef<Value> sums) {
+  auto emitKey = [&](Builder &, Value key, ValueRange so) {
+    SmallVector<Value> next;
+    for (int64_t i = 0; i < vectors(); ++i) {
+      Value score = group->load(scores, key, i, scoreTile.vectorType());
+      Value power = emitExp(b, arith::SubFOp::create(b, score, shifts[i]));
+      if (forbids) {
+        // A forbidden element has the power 0 even in a row of NaN.
+        Value none = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, score, lowest());
+        power = arith::SelectOp::create(b, none, constant(0), power);
+      }
+      group->store(power, scores, key, i);
+      next.push_back(arith::AddFOp::create(b, so[i], power));
+    }
+    return next;
+  };
+  return emitReductions(b, indexConstant(b, 0), keys.count, 1, sums, emitKey);
+}
+
 /// Emits results = results * factors + transpose(V) times the powers of the chunk.
 void AttentionLowering::emitProducts(KeyChunk keys, ArrayRef<Value> factors) {
-  Value first, zero = indexConstant(b, 0);
-  MatrixView source = convertRows(v, valueCopy, keys, first);
+  Value zero = indexConstant(b, 0), last = indexConstant(b, valueCols - 1);
+  valueRows->enter(b, v, keys.first, keys.count, scoreTile.lanes);
   bool whole = valueCols % productTile.rows == 0;
-  Value last = indexConstant(b, valueCols - 1);
   emitLoop(b, zero, indexConstant(b, valueCols), productTile.rows, [&](Builder &, Value col) {
     SmallVector<Value> cols, sums = productTile.loadAccumulators(b, results, col);
     for (int64_t i = 0; i < productTile.rows; ++i) {
@@ -546,27 +302,10 @@ void AttentionLowering::emitProducts(KeyChunk keys, ArrayRef<Value> factors) {
       }
     }
     sums = multiplyTile(b, productTile, sums, scores, zero, keys.count, [&](int64_t i, Value key) {
-      return source.load(b, Int(b, first) + key, cols[i]);
+      return valueRows->matrix().load(b, Int(b, valueRows->first()) + key, cols[i]);
     });
     productTile.storeAccumulators(b, sums, results, col);
   });
-}
-
-/// Returns i1: a result of the group is NaN.
-Value AttentionLowering::hasNaN() {
-  auto flags = VectorType::get({scoreTile.lanes}, b.getI1Type());
-  Value none = arith::ConstantOp::create(b, b.getZeroAttr(flags));
-  auto emitCol = [&](Builder &, Value col, Value so) {
-    for (int64_t i = 0; i < vectors(); ++i) {
-      Value sum = load(results, col, i, vectorType());
-      Value isNaN = arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, sum, sum);
-      so = arith::OrIOp::create(b, so, isNaN);
-    }
-    return so;
-  };
-  Value cols = indexConstant(b, valueCols);
-  Value any = emitReduction(b, indexConstant(b, 0), cols, 1, none, emitCol);
-  return vector::ReductionOp::create(b, vector::CombiningKind::OR, any);
 }
 
 /// Stores the results of the group, divided by the sums, and the log-sum-exp of its queries.
@@ -576,9 +315,9 @@ void AttentionLowering::emitResult(const GroupSums &state) {
     Value sum = state.sums[i];
     Value empty = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, sum, constant(0));
     Value inverse = arith::DivFOp::create(b, constant(1), sum);
-    store(arith::SelectOp::create(b, empty, constant(0), inverse), totals, zero, i);
+    group->store(arith::SelectOp::create(b, empty, constant(0), inverse), totals, zero, i);
     Value shift = shiftOf(state.largest[i]), logarithm = math::LogOp::create(b, sum);
-    store(arith::AddFOp::create(b, shift, logarithm), totals, one, i);
+    group->store(arith::AddFOp::create(b, shift, logarithm), totals, one, i);
   }
   emitLoop(b, zero, count, 1, [&](Builder &, Value lane) {
     Value query = Int(b, row) + lane;
