@@ -111,9 +111,13 @@ FailureOr<JIT> JIT::create(StringRef object, EmitErrorFn emitError, ArrayRef<JIT
 
 FailureOr<void *> JIT::lookupSymbol(StringRef name, EmitErrorFn emitError) {
   llvm::Expected<llvm::orc::ExecutorAddr> address = engine->lookup(name);
-  if (!address)
-    return report(address.takeError(), emitError);
-  return address->toPtr<void *>();
+  if (address)
+    return address->toPtr<void *>();
+  llvm::Error error = address.takeError();
+  if (!error.isA<llvm::orc::SymbolsNotFound>())
+    return report(std::move(error), emitError);
+  llvm::consumeError(std::move(error));
+  return emitError() << "expects an entry point of the program, but got '" << name << "'";
 }
 
 FailureOr<PackedFunction> JIT::lookup(StringRef name, EmitErrorFn emitError) {

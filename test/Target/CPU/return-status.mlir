@@ -79,7 +79,7 @@ func.func @buffers(%holds: i1) {
 }
 
 // CHECK-LABEL: func.func @checked(
-// CHECK-SAME: %[[RECORD:.*]]: memref<7xi64>
+// CHECK: %[[RECORD:.*]] = memref.cast %{{.*}} to memref<7xi64>
 // CHECK: %[[CODE:.*]] = memref.load %[[RECORD]]
 // CHECK: cf.cond_br
 // CHECK: llvm.call @blocksparse.refuse_indices(
@@ -87,6 +87,32 @@ func.func @buffers(%holds: i1) {
 // CHECK-NOT: blocksparse.refuse %
 func.func @checked(%record: memref<7xi64>) {
   blocksparse.refuse %record {subject = "argument 0 of f"} : memref<7xi64>
+  return
+}
+
+// The sizes that a type knows are compared with those of the descriptor, before anything else.
+// CHECK-LABEL: func.func @sizes(
+// CHECK-SAME: %[[X:.*]]: memref<?x?xf32, strided<[?, 1], offset: ?>>, %[[OPEN:.*]]: memref<?xf32>, %[[NUMBER:.*]]: memref<f32>) -> i32
+// CHECK: %[[ONE:.*]] = arith.constant 1 : index
+// CHECK: %[[OWN:.*]] = memref.dim %[[X]], %[[ONE]]
+// CHECK: %[[FOUR:.*]] = arith.constant 4 : index
+// CHECK: %[[EQUAL:.*]] = arith.cmpi eq, %[[OWN]], %[[FOUR]]
+// CHECK: cf.cond_br %[[EQUAL]]
+// CHECK: %[[CAST:.*]] = memref.cast %[[X]] : memref<?x?xf32, strided<[?, 1], offset: ?>> to memref<?x4xf32, strided<[?, 1], offset: ?>>
+// CHECK: memref.load %[[CAST]]
+func.func @sizes(%x: memref<?x4xf32, strided<[?, 1], offset: ?>>, %open: memref<?xf32>, %number: memref<f32>) {
+  %c0 = arith.constant 0 : index
+  %0 = memref.load %x[%c0, %c0] : memref<?x4xf32, strided<[?, 1], offset: ?>>
+  memref.store %0, %number[] : memref<f32>
+  return
+}
+
+// Callers pass what the function takes now.
+// CHECK-LABEL: func.func private @caller(
+// CHECK: %[[X:.*]] = memref.cast %{{.*}} to memref<?x?xf32, strided<[?, 1], offset: ?>>
+// CHECK-NEXT: call @sizes(%[[X]], %{{.*}}, %{{.*}})
+func.func private @caller(%x: memref<?x4xf32, strided<[?, 1], offset: ?>>, %open: memref<?xf32>, %number: memref<f32>) {
+  call @sizes(%x, %open, %number) : (memref<?x4xf32, strided<[?, 1], offset: ?>>, memref<?xf32>, memref<f32>) -> ()
   return
 }
 

@@ -41,13 +41,13 @@ def ReturnStatusPass : Pass<"blocksparse-return-status", "::mlir::ModuleOp"> {
   let summary = "Makes entry points return a status in place of nothing.";
   let description = [{
     A public function without results returns an i32: 0, or 1 where an assertion (`cf.assert`) does
-    not hold, the record of a check (`blocksparse.refuse`) has a fault, or there is no memory for a
-    buffer that the function allocates outside of parallel loops. Then the function returns
-    at once, and frees the buffers that it has; what its results hold is not specified. The text
-    goes to `blocksparseRtRefuse` where the runtime is in the process, and else to the error stream.
-    `{0}` and `{1}` in the message of an assertion stand for the left and the right value of the
-    integer comparison that failed. The pass runs on unstructured control flow. An assertion inside
-    of a parallel loop is an error.
+    not hold, the record of a check (`blocksparse.refuse`) has a fault, a parameter has another size
+    than its type says, or there is no memory for a buffer that the function allocates outside of
+    parallel loops. Then the function returns at once, and frees the buffers that it has; what its
+    results hold is not specified. The text goes to `blocksparseRtRefuse` where the runtime is in the
+    process, and else to the error stream. `{0}` and `{1}` in the message of an assertion stand for
+    the left and the right value of the integer comparison that failed. The pass runs on
+    unstructured control flow. An assertion inside of a parallel loop is an error.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",
                            "::mlir::cf::ControlFlowDialect", "::mlir::memref::MemRefDialect"];
