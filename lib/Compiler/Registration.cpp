@@ -40,6 +40,7 @@ void mlir::blocksparse::registerBlockSparsePasses() {
 void mlir::blocksparse::registerBlockSparsePipelines() { registerPipelines(); }
 
 void mlir::blocksparse::registerBlockSparseBufferizationModels(DialectRegistry &registry) {
+  registerNeighbourModels(registry);
   registerBufferizableOpInterfaceExternalModels(registry);
 }
 

@@ -24,9 +24,9 @@ void registerBlockSparsePasses();
 /// Registers the pipelines of the stages for use by name (see Pipelines.h).
 void registerBlockSparsePipelines();
 
-/// Adds the models by which `one-shot-bufferize` handles the planned operations (see
-/// BufferizableOpInterfaceImpl.h). A compiler that bufferizes planned operations also needs the
-/// models of the upstream dialects in its programs.
+/// Adds the models by which `one-shot-bufferize` handles the planned operations and what may stand
+/// beside them (see BufferizableOpInterfaceImpl.h), for a compiler that bufferizes planned
+/// operations by itself. The pipelines of this project need no models.
 void registerBlockSparseBufferizationModels(DialectRegistry &registry);
 
 /// Adds this dialect, the upstream dialects and the interface models that every stage of

@@ -1,7 +1,7 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Bufferization of the planned operations.
+// Bufferization of the planned operations and of what stands beside them.
 
 #ifndef BLOCKSPARSE_TRANSFORMS_BUFFERIZABLEOPINTERFACEIMPL_H
 #define BLOCKSPARSE_TRANSFORMS_BUFFERIZABLEOPINTERFACEIMPL_H
@@ -17,6 +17,12 @@ namespace mlir::blocksparse {
 /// planned_scatter_mm also reads its init. planned_softmax and planned_softmax_grad may write y
 /// (dx) into the same buffer as x (y or dy).
 void registerBufferizableOpInterfaceExternalModels(DialectRegistry &registry);
+
+/// Registers the interfaces by which passes of MLIR inline, resolve the sizes of, and bufferize
+/// what may stand beside the operations of this dialect. No dialect is added. Passes of this
+/// project that run before such passes depend on these models, so that a context which another
+/// compiler made need not have them.
+void registerNeighbourModels(DialectRegistry &registry);
 
 } // namespace mlir::blocksparse
 

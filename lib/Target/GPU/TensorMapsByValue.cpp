@@ -5,6 +5,15 @@
 #include "blocksparse-c/Runtime.h"
 #include "blocksparse/Target/GPU/Passes.h"
 
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
+#include "mlir/Conversion/IndexToLLVM/IndexToLLVM.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
+#include "mlir/Conversion/NVVMToLLVM/NVVMToLLVM.h"
+#include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
@@ -48,6 +57,21 @@ static void passByValue(LLVM::LLVMFuncOp kernel, unsigned argument) {
 namespace {
 
 struct TensorMapsByValue : mlir::blocksparse::impl::TensorMapsByValuePassBase<TensorMapsByValue> {
+  void getDependentDialects(DialectRegistry &registry) const override {
+    TensorMapsByValuePassBase::getDependentDialects(registry);
+    // MLIR's conversion of kernels, which runs before this pass, takes its patterns from interfaces
+    // of the dialects in a kernel.
+    arith::registerConvertArithToLLVMInterface(registry);
+    cf::registerConvertControlFlowToLLVMInterface(registry);
+    index::registerConvertIndexToLLVMInterface(registry);
+    registerConvertFuncToLLVMInterface(registry);
+    registerConvertMathToLLVMInterface(registry);
+    registerConvertMemRefToLLVMInterface(registry);
+    registerConvertNVVMToLLVMInterface(registry);
+    ub::registerConvertUBToLLVMInterface(registry);
+    vector::registerConvertVectorToLLVMInterface(registry);
+  }
+
   void runOnOperation() override {
     for (auto kernel : getOperation().getOps<LLVM::LLVMFuncOp>()) {
       Attribute attribute = kernel->getAttr(tensorMapsAttr);

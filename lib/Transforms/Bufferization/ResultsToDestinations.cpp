@@ -1,6 +1,7 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "blocksparse/Transforms/BufferizableOpInterfaceImpl.h"
 #include "blocksparse/Transforms/Bufferization/Passes.h"
 
 #include "blocksparse/IR/BlockSparseOps.h"
@@ -68,6 +69,12 @@ namespace {
 
 struct ResultsToDestinations
     : public mlir::blocksparse::impl::ResultsToDestinationsPassBase<ResultsToDestinations> {
+  void getDependentDialects(DialectRegistry &registry) const override {
+    ResultsToDestinationsPassBase::getDependentDialects(registry);
+    registerNeighbourModels(registry);
+    registerBufferizableOpInterfaceExternalModels(registry);
+  }
+
   void runOnOperation() override {
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       if (function.isExternal() || !function.getBody().hasOneBlock() ||

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "blocksparse/IR/SparseTensor.h"
+#include "blocksparse/Transforms/BufferizableOpInterfaceImpl.h"
 #include "blocksparse/Transforms/Bufferization/Passes.h"
 
 #include "mlir/Conversion/ControlFlowToSCF/ControlFlowToSCF.h"
@@ -69,6 +70,12 @@ namespace {
 
 struct StructureControlFlow
     : mlir::blocksparse::impl::StructureControlFlowPassBase<StructureControlFlow> {
+  void getDependentDialects(DialectRegistry &registry) const override {
+    StructureControlFlowPassBase::getDependentDialects(registry);
+    // The inliner runs before this pass.
+    registerNeighbourModels(registry);
+  }
+
   void runOnOperation() override {
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (failed(structure(function)))
