@@ -59,7 +59,7 @@ Tensor makeBsr(const Tensor &like, const Tensor &crow, const Tensor &col, const 
 }
 
 /// Calls an operation on a sparse_bsr tensor and others by its number, as `run` does. With
-/// `isMatrix`, its third result are the values of the matrix that is returned.
+/// `isMatrix`, its first result are the values of the matrix that is returned.
 Tensors runBsr(int64_t operation, const Tensor &matrix, const Tensors &arrays, bool isMatrix) {
   Tensors tensors;
   tensors.reserve(3 + arrays.size());
@@ -71,7 +71,7 @@ Tensors runBsr(int64_t operation, const Tensor &matrix, const Tensors &arrays, b
     return {};
   if (!isMatrix)
     return std::move(*results);
-  return {makeBsr(matrix, tensors[0], tensors[1], results->back())};
+  return {makeBsr(matrix, tensors[0], tensors[1], results->front())};
 }
 
 } // namespace

@@ -44,7 +44,7 @@ def main():
     warnings.simplefilter("ignore")
     layout = Layout.pattern("causal", 16, (2, 2))
     values, x, y = (torch.randn(*shape, device=device) for shape in ((layout.nnz, 16, 16), (32, 8), (8, 8)))
-    trained = values.clone().requires_grad_()
+    trained, trained_x = values.clone().requires_grad_(), x.clone().requires_grad_()
     function = blocksparse.compile(PROGRAM, target=_operations.target_of(values))
     bsr = torch.sparse_bsr_tensor(torch.tensor(layout.crow_indices), torch.tensor(layout.col_indices), values.cpu(),
                                   (32, 32)).to(device)
@@ -57,6 +57,10 @@ def main():
                        ("dsd with a gradient", lambda: blocksparse.dsd(layout, trained, x)),
                        ("softmax", lambda: blocksparse.softmax(layout, values)),
                        ("bsr_dense_mm", lambda: blocksparse.bsr_dense_mm(bsr, x)),
+                       ("bsr_dense_mm with a gradient", lambda: blocksparse.bsr_dense_mm(bsr, trained_x)),
+                       ("x @ y and its gradient", lambda: torch.autograd.grad(trained_x @ y, trained_x, x)),
+                       ("bsr_dense_mm and its gradient",
+                        lambda: torch.autograd.grad(blocksparse.bsr_dense_mm(bsr, trained_x), trained_x, x)),
                        ("bsr_dense_mm of a new pattern", lambda: blocksparse.bsr_dense_mm(bsr, x, specialize="never")),
                        ("bsr_dense_addmm", lambda: blocksparse.bsr_dense_addmm(x, bsr, x, alpha=0.5)),
                        ("sampled_addmm", lambda: blocksparse.sampled_addmm(bsr, x, x.T)),

@@ -155,6 +155,14 @@ def pack(like, bsr, values):
     return scipy.sparse.bsr_matrix((values, bsr.col, bsr.crow), shape=bsr.size)
 
 
+def packed(like, result):
+    """Returns an array as it is, and values with their Bsr as a matrix of the kind of `like`."""
+    if isinstance(result, tuple):
+        values, bsr = result
+        return pack(like, bsr, values)
+    return result
+
+
 def finish(result, out):
     """Returns the result, written into `out` where that is given."""
     if out is None:
@@ -226,6 +234,36 @@ def transposed_mm(bsr, dense, values):
     return found.reshape((found.shape[0], *found.shape[2:])) if bsr.is_batched else found
 
 
+def addmm_gradient(bsr, gradient, dense, values, alpha, needed):
+    """Returns [gradient of the values, gradient of dense] of alpha * bsr @ dense in one program, without those for which
+    `needed` is not set. All arrays have the batches of bsr, or none."""
+    gradient, dense = (_fill_in(array, bsr.is_batched) for array in (gradient, dense))
+    of_values, of_dense = needed
+
+    def build():
+        function = _text.function("bsr_addmm_gradient")
+        kind = bsr.kind(function)
+        operands = [function.argument("bsr", kind), function.argument("gradient", _dense_kind(gradient))]
+        results = []
+        if of_values:
+            factor = function.argument("dense", _dense_kind(dense))
+            suffix = _text.attributes(alpha=float(alpha), beta=0.0, transpose_b=True)
+            found, = function.operation("sampled_addmm", [*operands, factor], [kind], suffix=suffix)
+            results += bsr.values_of(function, found)
+        if of_dense:
+            kind = _text.tensor((*gradient.shape[:-2], bsr.size[1], gradient.shape[-1]), bsr.element)
+            suffix = _text.attributes(transpose_a=True, alpha=float(alpha))
+            results += function.operation("dsd", operands, [kind], suffix=suffix)
+        return function.finish(results)
+
+    key = ("bsr_addmm_gradient", bsr.key, tuple(gradient.shape), tuple(dense.shape), float(alpha), of_values, of_dense)
+    found = _operations.compiled(key, gradient, build)(*bsr.arguments(values), gradient, *[dense] * of_values)
+    found = [found] if of_values != of_dense else list(found)
+    if of_dense and bsr.is_batched:
+        found[-1] = found[-1].reshape((found[-1].shape[0], *found[-1].shape[2:]))
+    return found
+
+
 def sampled(bsr, a, b, values, alpha, beta, transpose_b=False):
     """Returns the values of beta * bsr + alpha * a @ op(b) at the blocks of bsr."""
     a, b = _fill_in(a, bsr.is_batched), _fill_in(b, bsr.is_batched)
@@ -243,6 +281,35 @@ def sampled(bsr, a, b, values, alpha, beta, transpose_b=False):
     return _operations.compiled(key, a, build)(*bsr.arguments(values), a, b)
 
 
+def factors_gradient(bsr, gradient, a, b, alpha, needed):
+    """Returns [gradient of a, gradient of b^T] of alpha * a @ b at the blocks of bsr in one program, without those for
+    which `needed` is not set; gradient: that of the values."""
+    a, transposed = _fill_in(a, bsr.is_batched), _fill_in(b.swapaxes(-1, -2), bsr.is_batched)
+    batches = (bsr.count, 1) if bsr.is_batched else ()
+
+    def build():
+        function = _text.function("sampled_addmm_gradient")
+        sparse = function.argument("gradient", bsr.kind(function))
+        results = []
+        if needed[0]:
+            factor = function.argument("b", _dense_kind(transposed))
+            kind = _text.tensor((*batches, bsr.size[0], a.shape[-1]), bsr.element)
+            results += function.operation("bsr_addmm", [sparse, factor], [kind],
+                                          suffix=_text.attributes(alpha=float(alpha), beta=0.0))
+        if needed[1]:
+            factor = function.argument("a", _dense_kind(a))
+            kind = _text.tensor((*batches, bsr.size[1], a.shape[-1]), bsr.element)
+            results += function.operation("dsd", [sparse, factor], [kind],
+                                          suffix=_text.attributes(transpose_a=True, alpha=float(alpha)))
+        return function.finish(results)
+
+    key = ("sampled_addmm_gradient", bsr.key, tuple(a.shape), tuple(b.shape), float(alpha), *needed)
+    found = _operations.compiled(key, gradient, build)(*bsr.arguments(gradient), *[transposed] * needed[0],
+                                                       *[a] * needed[1])
+    found = [found] if needed[0] != needed[1] else list(found)
+    return [one.reshape((one.shape[0], *one.shape[2:])) if bsr.is_batched else one for one in found]
+
+
 def softmax(bsr, values, scale=1.0):
     """Returns the values of the softmax over the stored elements of each row."""
 
@@ -258,8 +325,9 @@ def softmax(bsr, values, scale=1.0):
     return _operations.compiled(("bsr_softmax", bsr.key, float(scale)), values, build)(*bsr.arguments(values))
 
 
-def attention(bsr, q, k, v, scale):
-    """Returns softmax(scale * q @ k^T at the blocks of bsr) @ v in one program; the values of bsr are not read."""
+def attention(bsr, q, k, v, scale, returns_weights=False):
+    """Returns softmax(scale * q @ k^T at the blocks of bsr) @ v in one program, and the values of the softmax behind it
+    with `returns_weights`. The values of bsr are not read."""
     q, k, v = (_fill_in(array, bsr.is_batched) for array in (q, k, v))
 
     def build():
@@ -273,12 +341,48 @@ def attention(bsr, q, k, v, scale):
         weights = function.operation("softmax", scores, [kind, _text.tensor(rows, _arrays.ACCUMULATION[bsr.element])],
                                      suffix=_text.attributes(scale=float(scale)))
         result = _text.tensor((*v.shape[:-2], bsr.size[0], v.shape[-1]), bsr.element)
-        return function.finish(function.operation("bsr_addmm", [weights[0], factors[2]], [result],
-                                                  suffix=_text.attributes(alpha=1.0, beta=0.0)))
+        results = function.operation("bsr_addmm", [weights[0], factors[2]], [result],
+                                     suffix=_text.attributes(alpha=1.0, beta=0.0))
+        return function.finish(results + (bsr.values_of(function, weights[0]) if returns_weights else []))
 
-    key = ("bsr_attention", bsr.key, tuple(q.shape), tuple(k.shape), tuple(v.shape), float(scale))
+    key = ("bsr_attention", bsr.key, tuple(q.shape), tuple(k.shape), tuple(v.shape), float(scale), returns_weights)
     found = _operations.compiled(key, q, build)(*bsr.arguments(), q, k, v)
-    return found.reshape((found.shape[0], *found.shape[2:])) if bsr.is_batched else found
+    found, *weights = found if returns_weights else (found,)
+    found = found.reshape((found.shape[0], *found.shape[2:])) if bsr.is_batched else found
+    return (found, *weights) if returns_weights else found
+
+
+def attention_gradient(bsr, q, k, v, weights, gradient, scale):
+    """Returns the gradients of q, k and v of an attention in one program; weights: the values of the softmax."""
+    q, k, v, gradient = (_fill_in(array, bsr.is_batched) for array in (q, k, v, gradient))
+
+    def build():
+        function = _text.function("bsr_attention_gradient")
+        kind = bsr.kind(function)
+        softmax_of_scores, *factors = [
+            function.argument("weights", kind),
+            *(function.argument(name, _dense_kind(array))
+              for name, array in (("q", q), ("k", k), ("v", v), ("gradient", gradient)))]
+        of_q, of_k, of_v, of_result = factors
+
+        def times(left, right, transposed):
+            """Adds a product of a sparse matrix, or of its transpose, with a dense one."""
+            suffix = _text.attributes(transpose_a=True) if transposed else _text.attributes(alpha=1.0, beta=0.0)
+            rows = bsr.size[1 if transposed else 0]
+            shape = (*gradient.shape[:-2], rows, right[1].shape[-1])
+            return function.operation("dsd" if transposed else "bsr_addmm", [left, right],
+                                      [_text.tensor(shape, bsr.element)], suffix=suffix)
+
+        d_weights, = function.operation("sampled_addmm", [softmax_of_scores, of_result, of_v], [kind],
+                                        suffix=_text.attributes(beta=0.0, transpose_b=True))
+        d_scores, = function.operation("softmax_grad", [softmax_of_scores, d_weights], [kind],
+                                       suffix=_text.attributes(scale=float(scale)))
+        return function.finish(times(d_scores, of_k, False) + times(d_scores, of_q, True)
+                               + times(softmax_of_scores, of_result, True))
+
+    key = ("bsr_attention_gradient", bsr.key, tuple(q.shape), tuple(k.shape), tuple(v.shape), float(scale))
+    found = _operations.compiled(key, q, build)(*bsr.arguments(weights), q, k, v, gradient)
+    return [one.reshape((one.shape[0], *one.shape[2:])) if bsr.is_batched else one for one in found]
 
 
 def softmax_gradient(bsr, y, dy, scale=1.0):

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import torch
 
-from blocksparse import _operations, compiler
+from blocksparse import _bsr, _operations, _torch_bsr_gradients, compiler
 from blocksparse import _torch_operators as _operators
 
 
@@ -88,11 +88,11 @@ class _PythonBsr:
             return []
         results = call(tensors or [*parts, *arrays])
         if results and is_matrix:
-            return [torch.sparse_bsr_tensor(crow, col, results[-1], matrix.shape, check_invariants=False)]
+            return [torch.sparse_bsr_tensor(crow, col, results[0], matrix.shape, check_invariants=False)]
         return results
 
     def add(self, number, parts, learned):
-        self._functions[self._key(number, parts, learned.arrays)] = _python_call(learned)
+        self._functions[self._key(number, parts, learned.arrays)] = _call_of(learned)
 
     def see_pattern(self, number, parts):
         self._patterns.setdefault(number, [])
@@ -106,7 +106,7 @@ class _PythonBsr:
             patterns.append(found)
             del patterns[: -self.MAX_PATTERNS]
         if learned is not None and found[2] is not None:
-            found[2][self._key(number, parts, learned.arrays)] = _python_call(learned)
+            found[2][self._key(number, parts, learned.arrays)] = _call_of(learned)
 
     def clear(self):
         self._functions, self._patterns = {}, {}
@@ -126,27 +126,12 @@ def _is_same(left, right):
     return left.shape == right.shape and left.dtype == right.dtype and torch.equal(left, right)
 
 
-def _python_call(learned):
-    """Returns a callable on tensors of the callers' shapes that gives a list."""
-    function = learned.function
-    call = _operators.python_call(function, learned.tensors)
-    inner = [one.shape for one in (*function.arguments, *function.results)]
-    if inner == list(learned.shapes):
-        return call
-    taken, given = inner[: len(function.arguments)], learned.shapes[len(function.arguments) :]
-
-    def call_on_views(arrays):
-        try:
-            return [one.view(shape) for one, shape in
-                    zip(call([one.view(shape) for one, shape in zip(arrays, taken)]), given)]
-        except RuntimeError:
-            return []
-
-    return call_on_views
+def _call_of(learned):
+    return _operators.python_call(learned.function, learned.tensors, learned.shapes)
 
 
 _functions = _NativeBsr() if _operators.is_native else _PythonBsr()
-_run, _is_grad_enabled = _functions.run, torch.is_grad_enabled
+_run, _is_grad_enabled, _run_with_gradient = _functions.run, torch.is_grad_enabled, _torch_bsr_gradients.run
 _numbers = {}
 if _operators.is_native:
     # Graphs have no numbers.
@@ -158,6 +143,7 @@ if _operators.is_native:
 def _clear():
     _numbers.clear()
     _functions.clear()
+    _torch_bsr_gradients.clear()
 
 
 def run(key, matrix, arrays, is_matrix):
@@ -171,15 +157,15 @@ def run(key, matrix, arrays, is_matrix):
             return None
         if _is_grad_enabled():
             if matrix.requires_grad:
-                return None
+                return _run_with_gradient(_run, number, matrix, arrays)
             for array in arrays:
                 if array.requires_grad:
-                    return None
+                    return _run_with_gradient(_run, number, matrix, arrays)
         found = _run(number, matrix, arrays, is_matrix)
     except (RuntimeError, TypeError, AttributeError):
         # An argument is no tensor or of another layout, which the checks say.
         return None
-    return found[-1] if found else None
+    return found[0] if found else None
 
 
 def _parts(matrix):
@@ -190,44 +176,36 @@ def _number(key):
     return _numbers.setdefault(key, _operators.new_number())
 
 
-def learn(key, matrix, arrays, slow):
-    """Returns slow(), and has `run` compute it from now on if it was one call of a function. Arrays may be None."""
-    arrays = [array for array in arrays if array is not None]
+def learn(key, matrix, arrays, slow, sums):
+    """Returns slow(matrix, *arrays), and has `run` compute it from now on if it was one call of a function.
+
+    Arrays may be None. slow and sums: as in _torch_bsr_gradients.Route.
+    """
+    present = [array is not None for array in arrays]
     with _operators.recorded_calls() as calls:
-        result = slow()
+        found = slow(matrix, *arrays)
+    given = found[0] if isinstance(found, tuple) else found
+    result = _bsr.packed(matrix, found)
+    arrays = [array for array in arrays if array is not None]
     if len(calls) != 1 or not isinstance(result, torch.Tensor):
         return result
     function, tensors, results = calls[0]
     parts = _parts(matrix)
     has_own_pattern = len(tensors) == 1 + len(arrays)
     outer = [*(parts[2:] if has_own_pattern else parts), *arrays]
-    *others, last = results if isinstance(results, tuple) else (results,)
-    given = result.values() if result.layout is torch.sparse_bsr else result
+    first, *others = results if isinstance(results, tuple) else (results,)
     if has_own_pattern and not _has_host_pattern(matrix):
         return result
-    if len(outer) == len(tensors) and all(map(_is_view, tensors, outer)) and _is_view(last, given):
-        # Sizes that are open in the function are open here.
-        shapes = [_open(one.shape, parameter.shape) for one, parameter
-                  in zip((*outer, *others, given), (*function.arguments, *function.results))]
+    if len(outer) == len(tensors) and all(map(_operators.is_view, tensors, outer)) and _operators.is_view(first, given):
+        shapes = [_operators.open_shape(one.shape, parameter.shape) for one, parameter
+                  in zip((*outer, given, *others), (*function.arguments, *function.results))]
         _operators.keep(function, tensors[0].device)
         add = _functions.add_pattern if has_own_pattern else _functions.add
         add(_number(key), parts, _Learned(function, tensors, arrays, shapes))
+        if result.requires_grad:
+            _torch_bsr_gradients.add(_number(key), lambda matrix, *given: slow(matrix, *_operators.spread(given, present)),
+                                     given is not result, sums)
     return result
-
-
-def _is_view(one, other):
-    """Tells whether two tensors are views of the same elements, each of all of them."""
-    return (one.data_ptr() == other.data_ptr() and one.numel() == other.numel() > 0 and one.dtype == other.dtype
-            and not one.is_neg() and not other.is_neg())
-
-
-def _open(shape, parameter):
-    """Returns a shape with -1 where a parameter has it, counted from behind."""
-    shape = list(shape)
-    for back in range(1, len(parameter) + 1):
-        if parameter[-back] < 0:
-            shape[-back] = -1
-    return tuple(shape)
 
 
 def _has_host_pattern(matrix):

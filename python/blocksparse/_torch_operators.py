@@ -93,8 +93,50 @@ class _NativeFunctions:
         self.library.blocksparseTorchClear()
 
 
-def python_call(function, tensors):
-    """Returns a callable that calls a compiled function on tensors like these, and returns a list of results."""
+def is_view(one, other):
+    """Tells whether a tensor is another one with all its elements in another shape, without a copy."""
+    if not (one.data_ptr() == other.data_ptr() and one.numel() == other.numel() > 0 and one.dtype == other.dtype
+            and not one.is_neg() and not other.is_neg()):
+        return False
+    try:
+        strides = other.view(one.shape).stride()
+    except RuntimeError:
+        return False
+    return all(left == right for left, right, size in zip(strides, one.stride(), one.shape) if size != 1)
+
+
+def open_shape(shape, parameter):
+    """Returns a shape with -1 where a parameter has it, counted from behind."""
+    shape = list(shape)
+    for back in range(1, len(parameter) + 1):
+        if parameter[-back] < 0:
+            shape[-back] = -1
+    return tuple(shape)
+
+
+def python_call(function, tensors, outer=None):
+    """Returns a callable that calls a compiled function on tensors like these, and returns a list of results.
+
+    outer: the shapes that callers see of arguments and results, -1 for what is open; None for those of the function.
+    """
+    inner = [one.shape for one in (*function.arguments, *function.results)]
+    call = _python_call(function, tensors)
+    if outer is None or inner == list(outer):
+        return call
+    taken, given = inner[: len(function.arguments)], outer[len(function.arguments) :]
+
+    def call_on_views(arrays):
+        try:
+            return [one.view(shape) for one, shape in
+                    zip(call([one.view(shape) for one, shape in zip(arrays, taken)]), given)]
+        except RuntimeError:
+            return []
+
+    return call_on_views
+
+
+def _python_call(function, tensors):
+    """Returns a callable on tensors of the function's own shapes."""
     if any(-1 in one.shape for one in function.results):
         def call_with_open_sizes(arrays):
             results = function.run(arrays, note=False)
@@ -155,8 +197,8 @@ class _PythonFunctions:
             return []
         return call(tensors)
 
-    def add(self, number, function, tensors):
-        self._functions[self._key(number, tensors)] = python_call(function, tensors)
+    def add(self, number, function, tensors, outer=None):
+        self._functions[self._key(number, tensors)] = python_call(function, tensors, outer)
 
     def name(self, number, text):
         """Does nothing: operators of Python look at the text."""
@@ -437,7 +479,7 @@ def _of_text(text):
     return entry, present
 
 
-def _spread(arrays, present):
+def spread(arrays, present):
     """Returns the arrays with None where none is present."""
     remaining = iter(arrays)
     return tuple(next(remaining) if one else None for one in present)
@@ -449,12 +491,12 @@ def _as_list(results):
 
 def _call_uncached(operation, arrays):
     entry, present = _of_text(operation)
-    return _as_list(entry.forward(_spread(arrays, present)))
+    return _as_list(entry.forward(spread(arrays, present)))
 
 
 def _backward(operation, saved, saved_present, gradients, needed):
     entry, _ = _of_text(operation)
-    found = entry.operation.backward(_spread(saved, saved_present), tuple(gradients), tuple(needed))
+    found = entry.operation.backward(spread(saved, saved_present), tuple(gradients), tuple(needed))
     return [one for one, asked in zip(found, needed) if asked]
 
 
@@ -465,7 +507,7 @@ def _concrete(arrays):
 
 def _fake_call(operation, arrays):
     entry, present = _of_text(operation)
-    return _as_list(entry.operation.forward(*_spread(_concrete(arrays), present)))
+    return _as_list(entry.operation.forward(*spread(_concrete(arrays), present)))
 
 
 def _fake_backward(operation, saved, saved_present, gradients, needed):
@@ -475,7 +517,7 @@ def _fake_backward(operation, saved, saved_present, gradients, needed):
 def _setup(ctx, inputs, output):
     ctx.operation, arrays = inputs
     entry, ctx.present = _of_text(ctx.operation)
-    saved = entry.operation.saved(_spread(arrays, ctx.present), tuple(output))
+    saved = entry.operation.saved(spread(arrays, ctx.present), tuple(output))
     ctx.saved_present = [array is not None for array in saved]
     ctx.save_for_backward(*(array for array in saved if array is not None))
 
@@ -486,7 +528,7 @@ def _differentiate(context, gradients):
     entry, _ = _of_text(context.operation)
     found = torch.ops.blocksparse.backward(context.operation, list(context.saved_tensors), context.saved_present,
                                            list(gradients[: _count_differentiable(entry.operation)]), needed)
-    found = _spread(found, needed)
+    found = spread(found, needed)
     return None, [one for one, present in zip(found, context.present) if present]
 
 

@@ -49,29 +49,37 @@ class _Addmm:
     def backward(self, saved, gradients, needed):
         values, dense, added = saved
         gradient = gradients[0]
-        d_added = _arrays.sum_to(gradient * self.beta, added.shape) if needed[2] else None
-        gradient = gradient * self.alpha
+        d_added = _scaled_sum(self.beta, gradient, added) if needed[2] else None
+        if not (needed[0] or needed[1]):
+            return None, None, d_added
         if self.left_alpha is not None:
             gradient = gradient * self.left_alpha[:, None]
         if self.right_alpha is not None:
             gradient = gradient * self.right_alpha
         gradient = _arrays.cast(gradient, self.bsr.element)
-        d_values = d_dense = None
-        if needed[0]:
-            d_values = self._values_gradient(gradient, dense, values)
-        if needed[1]:
-            d_dense = _arrays.sum_to(_bsr.transposed_mm(self.bsr, gradient, values), dense.shape)
-        return d_values, d_dense, d_added
+        if self.bsr.is_batched or gradient.ndim == 2:
+            found = _bsr.addmm_gradient(self.bsr, gradient, dense, values, self.alpha, needed[:2])
+            d_values, d_dense = (found.pop(0) if one else None for one in needed[:2])
+        else:
+            # One matrix serves all batches.
+            d_values = self._values_gradient(gradient, dense, values) if needed[0] else None
+            d_dense = None
+            if needed[1]:
+                d_dense, = _bsr.addmm_gradient(self.bsr, gradient, dense, values, self.alpha, (False, True))
+        return d_values, d_dense if d_dense is None else _arrays.sum_to(d_dense, dense.shape), d_added
 
     def _values_gradient(self, gradient, dense, values):
-        if self.bsr.is_batched or gradient.ndim == 2:
-            return _bsr.sampled(self.bsr, gradient, dense, values, 1.0, 0.0, transpose_b=True)
-        # One matrix serves all batches: the sum over batches is a longer reduction.
+        """Returns the gradient of values that serve all batches: the sum over batches is a longer reduction."""
         rows, cols = gradient.shape[-2], dense.shape[-2]
         dense = dense if dense.ndim == 3 else dense[None].expand((gradient.shape[0], *dense.shape))
         a = gradient.movedim(0, 1).reshape((rows, -1))
         b = dense.movedim(0, 1).reshape((cols, -1))
-        return _bsr.sampled(self.bsr, a, b, values, 1.0, 0.0, transpose_b=True)
+        return _bsr.sampled(self.bsr, a, b, values, self.alpha, 0.0, transpose_b=True)
+
+
+def _scaled_sum(factor, gradient, array):
+    """Returns the gradient of an array in the sum of factor * array and others."""
+    return _arrays.sum_to(gradient if factor == 1 else gradient * factor, array.shape)
 
 
 def _vector(argument, value, length, like, elements):
@@ -91,16 +99,20 @@ def _vector(argument, value, length, like, elements):
 _quick = None
 
 
-def _call(key, matrix, arrays, slow):
-    """Returns slow(), and has later calls of this key on tensors like these go a quicker way."""
+def _call(key, matrix, arrays, slow, sums=None):
+    """Returns slow(matrix, *arrays), and has later calls of this key on tensors like these go a quicker way.
+
+    slow returns an array, or the values and the Bsr of a matrix, and holds no arrays itself. sums: by position among the
+    matrix and the arrays, the factors of those that are added to the result.
+    """
     global _quick
     torch = sys.modules.get("torch")
     if torch is None or not isinstance(matrix, torch.Tensor):
-        return slow()
+        return _bsr.packed(matrix, slow(matrix, *arrays))
     from blocksparse import _torch_bsr
 
     _quick = _torch_bsr.run
-    return _torch_bsr.learn(key, matrix, arrays, slow)
+    return _torch_bsr.learn(key, matrix, arrays, slow, sums or {})
 
 
 def _with_matrix(argument, value, compute, check=True, unique=False):
@@ -125,18 +137,18 @@ def _addmm(key, added, bsr, dense, beta, alpha, left_alpha, right_alpha, out, sk
     elif added is None:
         raise ArgumentError("input", "an array where beta is not 0", "None")
 
-    def compute(matrix):
-        found = _checked_addmm(added, matrix, dense, beta, alpha, left_alpha, right_alpha, specialize, result)
-        if _quick is not None and specialize != "never":
-            from blocksparse import _torch_bsr
+    def slow(bsr, dense, added, left_alpha, right_alpha):
+        def compute(matrix):
+            found = _checked_addmm(added, matrix, dense, beta, alpha, left_alpha, right_alpha, specialize, result)
+            if _quick is not None and specialize != "never":
+                from blocksparse import _torch_bsr
 
-            _torch_bsr.note_pattern(key, matrix, _specialise.is_declined(matrix))
-        return found
+                _torch_bsr.note_pattern(key, matrix, _specialise.is_declined(matrix))
+            return found
 
-    def slow():
         return _with_matrix("bsr", bsr, compute, not skip_checks)
 
-    return _bsr.finish(_call(key, bsr, (dense, added, left_alpha, right_alpha), slow), out)
+    return _bsr.finish(_call(key, bsr, (dense, added, left_alpha, right_alpha), slow, {2: beta}), out)
 
 
 def _checked_addmm(added, matrix, dense, beta, alpha, left_alpha, right_alpha, specialize, result):
@@ -231,15 +243,12 @@ class _Sampled:
     def backward(self, saved, gradients, needed):
         values, a, b = saved
         gradient = gradients[0]
-        d_values = gradient * self.beta if needed[0] else None
-        gradient = gradient * self.alpha
-        none = {"input": None}
+        d_values = _scaled_sum(self.beta, gradient, values) if needed[0] else None
         d_a = d_b = None
-        if needed[1]:
-            d_a = _bsr.addmm(self.bsr, b.swapaxes(-1, -2), gradient, none, 1.0, 0.0, self.bsr.element)
-            d_a = _arrays.sum_to(d_a, a.shape)
-        if needed[2]:
-            d_b = _arrays.sum_to(_bsr.transposed_mm(self.bsr, a, gradient).swapaxes(-1, -2), b.shape)
+        if needed[1] or needed[2]:
+            found = _bsr.factors_gradient(self.bsr, gradient, a, b, self.alpha, needed[1:])
+            d_a = _arrays.sum_to(found.pop(0), a.shape) if needed[1] else None
+            d_b = _arrays.sum_to(found.pop(0).swapaxes(-1, -2), b.shape) if needed[2] else None
         return d_values, d_a, d_b
 
 
@@ -277,12 +286,12 @@ def sampled_addmm(input, mat1, mat2, *, beta=1.0, alpha=1.0, out=None, skip_chec
             return found
     alpha, beta = _arrays.number("alpha", alpha), _arrays.number("beta", beta)
 
-    def compute():
+    def compute(input, mat1, mat2):
         return _with_matrix("input", input, lambda matrix: _sampled(matrix, mat1, mat2, alpha, beta), not skip_checks,
                             unique=True)
 
     if out is not None:
-        values, matrix = compute()
+        values, matrix = compute(input, mat1, mat2)
         target = _bsr.unpack("out", out, check=False)
         if (target.size, target.batches) != (matrix.size, matrix.batches):
             raise ArgumentError("out", f"a matrix of shape {[*matrix.batches, *matrix.size]}",
@@ -290,11 +299,27 @@ def sampled_addmm(input, mat1, mat2, *, beta=1.0, alpha=1.0, out=None, skip_chec
         _bsr.finish(values, target.values)
         return out
 
-    def slow():
-        values, matrix = compute()
-        return _bsr.pack(input, matrix, values)
+    return _call(key, input, (mat1, mat2), compute, {0: beta})
 
-    return _call(key, input, (mat1, mat2), slow)
+
+class _Attention:
+    """softmax(scale * q @ k^T at the blocks of bsr) @ v, of q, k and v; the second result are the values of the
+    softmax."""
+
+    def __init__(self, bsr, scale):
+        self.bsr, self.scale = bsr, scale
+
+    def forward(self, q, k, v):
+        return _bsr.attention(self.bsr, q, k, v, self.scale, returns_weights=True)
+
+    def saved(self, arrays, results):
+        return (*arrays, results[1])
+
+    def backward(self, saved, gradients, needed):
+        q, k, v, weights = saved
+        found = _bsr.attention_gradient(self.bsr, q, k, v, weights, gradients[0], self.scale)
+        return tuple(_arrays.sum_to(one, primal.shape) if asked else None
+                     for one, primal, asked in zip(found, saved, needed))
 
 
 class _BsrSoftmax:
@@ -318,11 +343,11 @@ def bsr_softmax(input, max_row_nnz=None):
         if found is not None:
             return found
 
-    def compute(matrix):
-        _operations.checked("input", matrix.values, tuple(range(3, 5)))
-        return _bsr.pack(input, matrix, _autograd.apply_operation(_BsrSoftmax(matrix, 1.0), matrix.values))
+    def slow(input):
+        def compute(matrix):
+            _operations.checked("input", matrix.values, tuple(range(3, 5)))
+            return _autograd.apply_operation(_BsrSoftmax(matrix, 1.0), matrix.values), matrix
 
-    def slow():
         return _with_matrix("input", input, compute, unique=True)
 
     return _call(("softmax",), input, (), slow)
@@ -334,7 +359,8 @@ def scaled_dot_product_attention(query, key, value, attn_mask, dropout_p=0.0, is
     query [..., M, D], key [..., N, D], value [..., N, Dv]; the mask is [M, N] or has the batches of query.
     Dropout needs torch.
     """
-    key_of_call = "attention", scale
+    # The result of a call with a gradient comes from a program that returns the softmax as well.
+    key_of_call = "attention", scale, _autograd.is_asked(query, key, value)
     if _quick is not None and not dropout_p and not is_causal:
         found = _quick(key_of_call, attn_mask, [query, key, value], False)
         if found is not None:
@@ -348,12 +374,14 @@ def scaled_dot_product_attention(query, key, value, attn_mask, dropout_p=0.0, is
     if scale is not None:
         scale = _arrays.number("scale", scale)
 
-    def slow():
+    def slow(attn_mask, query, key, value):
         return _with_matrix("attn_mask", attn_mask, lambda mask: _attention(query, key, value, mask, dropout_p, scale),
                             unique=True)
 
-    # Dropout draws numbers at each call.
-    return slow() if dropout_p else _call(key_of_call, attn_mask, (query, key, value), slow)
+    if dropout_p:
+        # It draws numbers at each call.
+        return slow(attn_mask, query, key, value)
+    return _call(key_of_call, attn_mask, (query, key, value), slow)
 
 
 def _attention(query, key, value, mask, dropout_p, scale):
@@ -372,8 +400,11 @@ def _attention(query, key, value, mask, dropout_p, scale):
     # The batches of values may be more than those of the mask.
     _, batches, value = _batched(mask, value, "value")
     shape = (*batches, mask.size[0], value.shape[-1])
-    if not dropout_p and not _autograd.is_asked(query, key, value):
-        return _bsr.attention(mask, query, key.swapaxes(-1, -2), value, scale).reshape(shape)
+    if not dropout_p:
+        key = key.swapaxes(-1, -2)
+        if _autograd.is_asked(query, key, value):
+            return _autograd.apply_operation(_Attention(mask, scale), query, key, value)[0].reshape(shape)
+        return _bsr.attention(mask, query, key, value, scale).reshape(shape)
     values = _autograd.apply_operation(_Sampled(mask, 1.0, 0.0), mask.values, query, key)
     values = _autograd.apply_operation(_BsrSoftmax(mask, scale), values)
     if dropout_p:

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The dense products of DeepSpeed's inference: deepspeed.ops.transformer.inference.triton.matmul_ext.
 
-Arrays may be of numpy or of torch, of any float type and with any strides. There are no gradients, as in DeepSpeed.
+Arrays may be of numpy or of torch, of any float type and with any strides. There are no gradients, as in DeepSpeed:
+a tensor that asks for one is refused.
 """
 
 import operator
@@ -21,6 +22,7 @@ def _product(a, b, shape, names=("a", "b"), bias=None, activation=None, form=Non
     """Returns activation(alpha * a @ b + bias)."""
     arrays = list(zip(names, (a, b))) + ([] if bias is None else [("bias", bias)])
     _operations.same_element(*arrays)
+    _arrays.check_no_gradient(arrays)
     element = _arrays.element_of(*arrays[0])
 
     def build():

@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The functions of torch.sparse._triton_ops on tensors of torch: results, batches and gradients."""
 
+import contextlib
 import unittest
 import warnings
+from unittest import mock
 
 import torch
 
 import blocksparse
-from blocksparse import ArgumentError
+from blocksparse import ArgumentError, _bsr
 
 warnings.filterwarnings("ignore", message="Sparse BSR tensor support is in beta")
 torch.manual_seed(0)
@@ -56,6 +58,90 @@ class Gradients(unittest.TestCase):
     def test_parameters_without_a_gradient_say_so(self):
         with self.assertRaisesRegex(ArgumentError, "'left_alpha': expects an array without requires_grad"):
             blocksparse.bsr_dense_addmm(random(5), bsr_of(random(3, 4, 4)), random(8, 5), left_alpha=random(12))
+
+
+class QuickGradients(unittest.TestCase):
+    """Calls with a gradient that take neither forward nor backward the way through the checks."""
+
+    def setUp(self):
+        self.crow, self.col = CROW, torch.tensor([0, 1, 0])
+        self.stored = bsr_of(torch.ones(3, 4, 4), col=self.col).to_dense() > 0
+
+    def check(self, call, reference, *tensors, is_quick=True):
+        """Compares results and gradients of repeated calls with those of dense matrices, and whether the last is quick.
+        The tensors are new at each call, and views of one another in the first."""
+        for step in range(4):
+            own = [one.clone().requires_grad_(one.requires_grad) for one in tensors]
+            if step == 0:
+                own[2:] = [own[1] if one.shape == own[1].shape else one for one in own[2:]]
+            asked = [one for one in own if one.requires_grad]
+            with mock.patch.object(_bsr, "unpack", side_effect=AssertionError("checked again")) if is_quick and \
+                    step == 3 else contextlib.nullcontext():
+                result = call(*own)
+                gradient = torch.randn_like(result)
+                found = torch.autograd.grad(result, asked, gradient, materialize_grads=True)
+            expected = reference(*own)
+            torch.testing.assert_close(result, expected)
+            for one, other in zip(found, torch.autograd.grad(expected, asked, gradient, materialize_grads=True)):
+                torch.testing.assert_close(one, other)
+
+    def matrix(self, values):
+        return torch.sparse_bsr_tensor(self.crow, self.col, values, (12, 8), check_invariants=False)
+
+    def dense(self, values):
+        return self.matrix(values).to_dense()
+
+    def values_of(self, dense):
+        blocks = dense.unflatten(-1, (2, 4)).unflatten(-3, (3, 4)).movedim(-2, -3)
+        return blocks[torch.tensor([0, 0, 2]), torch.tensor([0, 1, 0])]
+
+    def test_mm(self):
+        for asked in ((True, True), (True, False), (False, True)):
+            with self.subTest(asked):
+                self.check(lambda values, x: blocksparse.bsr_dense_mm(self.matrix(values), x, specialize="never"),
+                           lambda values, x: self.dense(values) @ x,
+                           *(random(*shape, requires_grad=one) for shape, one in zip(((3, 4, 4), (8, 5)), asked)))
+
+    def test_addmm(self):
+        for shape, beta in (((12, 5), 1), ((5,), 0.5)):
+            with self.subTest(shape):
+                self.check(lambda values, x, added: blocksparse.bsr_dense_addmm(
+                               added, self.matrix(values), x, alpha=2, beta=beta, specialize="never"),
+                           lambda values, x, added: beta * added + 2 * (self.dense(values) @ x),
+                           random(3, 4, 4), random(8, 5), random(*shape))
+
+    def test_sampled_addmm_and_softmax(self):
+        self.check(lambda values, a, b: blocksparse.sampled_addmm(self.matrix(values), a, b, alpha=0.5, beta=3).values(),
+                   lambda values, a, b: 3 * values + 0.5 * self.values_of(a @ b),
+                   random(3, 4, 4), random(12, 8), random(8, 8))
+        self.check(lambda values: blocksparse.bsr_softmax(self.matrix(values)).values(),
+                   lambda values: self.values_of(self.dense(values).masked_fill(~self.stored, -1e300).softmax(-1)),
+                   random(3, 4, 4))
+
+    def test_attention(self):
+        mask = self.matrix(torch.ones(3, 4, 4, dtype=torch.float64))
+        rows = self.stored.any(dim=1, keepdim=True)
+        self.check(lambda q, k, v: blocksparse.scaled_dot_product_attention(q, k, v, mask),
+                   lambda q, k, v: rows * (q @ k.T / 6**0.5).masked_fill(~self.stored, -1e300).softmax(-1) @ v,
+                   random(12, 6), random(8, 6), random(8, 6))
+
+    def test_passes_that_are_not_one_function(self):
+        self.check(lambda values, x: blocksparse.bsr_dense_mm(self.matrix(values), x, specialize="never"),
+                   lambda values, x: self.dense(values) @ x, random(3, 4, 4), random(2, 8, 5), is_quick=False)
+
+    def test_second_derivatives_and_changes_in_place(self):
+        values, x = random(3, 4, 4), random(8, 5)
+        for _ in range(3):
+            result = blocksparse.bsr_dense_mm(self.matrix(values), x, specialize="never")
+            gradient, = torch.autograd.grad(result.square().sum(), x, create_graph=True)
+            with self.assertRaisesRegex(RuntimeError, "once_differentiable"):
+                gradient.sum().backward()
+            changed = x.detach().clone().requires_grad_()
+            other = changed * 1
+            result = blocksparse.bsr_dense_mm(self.matrix(values), other, specialize="never")
+            other.mul_(2)
+            with self.assertRaisesRegex(RuntimeError, "modified by an inplace operation"):
+                result.sum().backward()
 
 
 class Results(unittest.TestCase):

@@ -170,8 +170,10 @@ class Operators(unittest.TestCase):
 
         for _ in range(2):
             torch.testing.assert_close(twice(self.values, self.x), 2 * (self.dense() @ self.x))
-        with self.assertRaisesRegex(ArgumentError, "'values': expects an array without requires_grad"):
-            twice(self.values.clone().requires_grad_(), self.x)
+        values = self.values.clone().requires_grad_()
+        gradient, = torch.autograd.grad(twice(values, self.x), values, torch.ones_like(self.x))
+        expected = 2 * torch.ones_like(self.x) @ self.x.T
+        torch.testing.assert_close(gradient, blocksparse.from_dense(LAYOUT, expected), rtol=1e-4, atol=1e-4)
         with self.assertRaisesRegex(ArgumentError, "'x': expects a tensor of torch, as 'values', but got an array"):
             twice(self.values, self.x.numpy())
 

@@ -213,6 +213,23 @@ class WrongTensors(unittest.TestCase):
             # Any strides are right.
             torch.testing.assert_close(call(value.mT.contiguous().mT if value.ndim > 1 else value), call(value))
 
+    def test_gradients_that_are_asked_for(self):
+        for label, call, value, _ in self.tensors():
+            if not value.is_floating_point():
+                continue
+            asked = value.clone().requires_grad_()
+            with self.subTest(label):
+                try:
+                    result = call(asked)
+                except ArgumentError as error:
+                    self.assertRegex(str(error), "without requires_grad")
+                    continue
+                results = [one for one in (result if isinstance(result, tuple) else (result,))
+                           if isinstance(one, torch.Tensor) and one.is_floating_point()]
+                # Whatever depends on the tensor has a gradient.
+                gradient, = torch.autograd.grad(sum(one.sum() for one in results), asked)
+                self.assertEqual(gradient.shape, value.shape)
+
     def test_gradients_of_what_has_none(self):
         x, mask = torch.randn(4, 4, 4), torch.zeros(8, 12, requires_grad=True)
         function = blocksparse.jit(lambda x: blocksparse.to_dense(LAYOUT, x)).compiled(x)
