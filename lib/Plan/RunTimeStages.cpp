@@ -34,7 +34,7 @@ bool blocksparse::hasRunTimeBlocks(const KernelProblem &problem) {
 }
 
 RunTimeStageMemory::RunTimeStageMemory(const RunTimeStages &stages) {
-  constexpr int64_t wordBytes = sizeof(int32_t);
+  constexpr int64_t wordBytes = sizeof(int32_t), laneCount = 32;
   auto place = [&](int64_t &offset, int64_t words) {
     offset = bytes;
     bytes += words * wordBytes;
@@ -43,15 +43,18 @@ RunTimeStageMemory::RunTimeStageMemory(const RunTimeStages &stages) {
   // Neighbouring words may be read together, 16 bytes at a time.
   constexpr int64_t together = 4;
   place(left, (stages.bundleRows() + together - 1) / together * together);
-  place(found, stages.bundleRows() * panels);
-  place(taken, stages.bundleRows() * panels);
-  place(counts, panels);
+  place(found, stages.placesOfBundle());
+  place(taken, stages.placesOfBundle());
   place(used, panels);
   place(before, panels + 1);
-  place(next, panels);
+  place(next, panels + 1);
+  place(jumps, panels);
+  place(starts, (panels + recordsOfJump - 1) / recordsOfJump);
   place(cuts, panels + 1);
+  place(sums, stages.threads() / laneCount);
   place(numUsed, 1);
   place(numRecords, 1);
+  place(numStarts, 1);
 }
 
 int64_t RunTimeStages::sharedBytes() const { return RunTimeStageMemory(*this).bytes; }

@@ -38,36 +38,23 @@ inline int32_t lengthClass(int32_t length) {
   return std::bit_cast<int32_t>(static_cast<float>(length)) >> lengthClassShift;
 }
 
-/// Describes a block row at its place in the order of lengths: its segment in the row LUT, or -1
-/// for a free place, and the number of blocks at the places before.
+/// Describes a block row at its place in the order of lengths: its index, or -1 for a free place;
+/// the number of blocks at the places before; and its entries in the row LUT.
 struct RankedRow {
-  int32_t segment, before;
+  int32_t tile, before, first, count;
 };
 
 /// Names the words of a RankedRow. The table has one row more than there are places.
 struct RankedRowTable {
   using Row = RankedRow;
-  enum Field : int64_t { Segment, Before };
-  static constexpr int64_t columns = 2;
+  enum Field : int64_t { Tile, Before, First, Count };
+  static constexpr int64_t columns = 4;
 };
-static_assert(hasColumns<RankedRowTable>(RankedRowTable::Before));
-static_assert(RankedRowTable::Segment == wordAt(offsetof(RankedRow, segment)));
+static_assert(hasColumns<RankedRowTable>(RankedRowTable::Count));
+static_assert(RankedRowTable::Tile == wordAt(offsetof(RankedRow, tile)));
 static_assert(RankedRowTable::Before == wordAt(offsetof(RankedRow, before)));
-
-/// Describes the records [first, first + count) of a row group.
-struct GroupRecords {
-  int32_t first, count;
-};
-
-/// Names the words of a GroupRecords.
-struct GroupRecordsTable {
-  using Row = GroupRecords;
-  enum Field : int64_t { First, Count };
-  static constexpr int64_t columns = 2;
-};
-static_assert(hasColumns<GroupRecordsTable>(GroupRecordsTable::Count));
-static_assert(GroupRecordsTable::First == wordAt(offsetof(GroupRecords, first)));
-static_assert(GroupRecordsTable::Count == wordAt(offsetof(GroupRecords, count)));
+static_assert(RankedRowTable::First == wordAt(offsetof(RankedRow, first)));
+static_assert(RankedRowTable::Count == wordAt(offsetof(RankedRow, count)));
 
 /// Returns the number of column tiles that are computed side by side, for block rows of `opRows`
 /// rows and clusters of `cluster` CTAs. Two of them halve what is read of the values from memory;
@@ -100,10 +87,10 @@ struct RunTimeStages {
   /// number), and the number of workers.
   int64_t together = 1, workers = 1;
 
-  /// Threads of a CTA of the kernel that fills records.
-  static constexpr int64_t threads = 256;
-
   bool isStream() const { return panels > 0; }
+  /// Returns the threads of a CTA of the kernel that fills records: a stream kernel has a warp for
+  /// each of up to 32 block rows.
+  int64_t threads() const { return isStream() ? 1024 : 256; }
   /// Returns the shape of the records of a stream kernel.
   StreamShape shape() const {
     StreamShape shape{block.rows, groupRows, panels, places};
@@ -127,7 +114,9 @@ struct RunTimeStages {
   int64_t recordInts() const {
     return isStream() ? shape().recordInts() : WgmmaRecordTable::columns;
   }
-  int64_t numTiles() const { return groups() * space.columnTiles * space.batches * space.heads; }
+  /// Returns the tiles of a row group, and of all.
+  int64_t tilesOfGroup() const { return space.columnTiles * space.batches * space.heads; }
+  int64_t numTiles() const { return groups() * tilesOfGroup(); }
 
   /// Returns the most records of a row group that one of its blocks needs.
   int64_t recordsOfBlock() const { return isStream() ? 1 : opDepth() / wgmmaSlabRows; }
@@ -136,6 +125,11 @@ struct RunTimeStages {
   int64_t mostRecords(int64_t blocks) const {
     return blocks * recordsOfBlock() * bundleGroups() + groups();
   }
+  /// Returns the words from a block row to the next one in shared memory: an odd number, so that
+  /// lanes with a row each read from different banks.
+  int64_t panelStride() const { return denseBlocks | 1; }
+  /// Returns the places of all rows and panels of a bundle.
+  int64_t placesOfBundle() const { return bundleRows() * panelStride(); }
   /// Returns the bytes of shared memory of a CTA that fills records.
   int64_t sharedBytes() const;
 
@@ -152,6 +146,9 @@ struct RunTimeStages {
 
 /// Describes where the parts of a CTA of the planner stand in shared memory, as byte offsets.
 struct RunTimeStageMemory {
+  /// Records that one step of the walk along all of them takes.
+  static constexpr int64_t recordsOfJump = 8;
+
   explicit RunTimeStageMemory(const RunTimeStages &stages);
 
   /// For each block row of the bundle, and for padding: 1 if it has blocks for another pass.
@@ -159,17 +156,20 @@ struct RunTimeStageMemory {
   /// For each block row of the bundle and each panel: the value block of this pass, and that of the
   /// pass before.
   int64_t found = 0, taken = 0;
-  /// For each panel: its number of blocks.
-  int64_t counts = 0;
   /// For each panel that has a block, in ascending order: the panel, and the blocks before it; the
   /// latter has one word more.
   int64_t used = 0, before = 0;
-  /// For each such panel: the first one of the next record, if a record begins with it.
-  int64_t next = 0;
+  /// For each such panel: the first one of the next record, if a record begins with it, and that of
+  /// the record `recordsOfJump` later. The former has one word more.
+  int64_t next = 0, jumps = 0;
+  /// First panel of every record whose number is a multiple of `recordsOfJump`.
+  int64_t starts = 0;
   /// First panel of each record, and the end of the last one.
   int64_t cuts = 0;
-  /// The number of panels that have a block, and the number of records.
-  int64_t numUsed = 0, numRecords = 0;
+  /// For each warp: what its lanes add up to.
+  int64_t sums = 0;
+  /// The number of panels that have a block, of records, and of `starts`.
+  int64_t numUsed = 0, numRecords = 0, numStarts = 0;
   int64_t bytes = 0;
 };
 

@@ -77,12 +77,13 @@ TEST(RunTimeStages, CountsGroupsTilesAndRecords) {
 TEST(RunTimeStages, PartsOfSharedMemoryDoNotOverlap) {
   const RunTimeStages stages = makeStream();
   const RunTimeStageMemory memory(stages);
-  const int64_t panels = stages.denseBlocks, all = stages.bundleRows() * panels;
-  const std::pair<int64_t, int64_t> parts[] = {{memory.left, 20},     {memory.found, all},
-                                               {memory.taken, all},   {memory.counts, panels},
-                                               {memory.used, panels}, {memory.before, panels + 1},
-                                               {memory.next, panels}, {memory.cuts, panels + 1},
-                                               {memory.numUsed, 1},   {memory.numRecords, 1}};
+  const int64_t panels = stages.denseBlocks, all = 20 * 257;
+  const std::pair<int64_t, int64_t> parts[] = {
+      {memory.left, 20},      {memory.found, all},         {memory.taken, all},
+      {memory.used, panels},  {memory.before, panels + 1}, {memory.next, panels + 1},
+      {memory.jumps, panels}, {memory.starts, panels / 8}, {memory.cuts, panels + 1},
+      {memory.sums, 32},      {memory.numUsed, 1},         {memory.numRecords, 1},
+      {memory.numStarts, 1}};
   int64_t end = 0;
   for (const auto &[offset, words] : parts) {
     EXPECT_EQ(offset, end);

@@ -5,11 +5,9 @@
 // stages (blocksparse/Plan/RunTimeStages.h) from a row LUT that is made then, too. All are launched
 // on the stream of the call, and the host reads nothing back. Their results do not depend on the
 // order of threads.
-//   rank_rows    one thread for each block row: its place in the order of lengths, and the number
-//   of
+//   rank_rows    one warp for each block row: its place in the order of lengths, and the number of
 //                blocks before it
-//   fill_stages  one CTA for each bundle: records, slabs and the packed order
-//   list_tiles   one thread for each tile: the work lists
+//   fill_stages  one CTA for each bundle: records, slabs, the packed order and the work lists
 
 #ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_PLANNER_PLANNERKERNELS_H
 #define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_PLANNER_PLANNERKERNELS_H

@@ -5,24 +5,29 @@
 
 #include "../../Device/Loops.h"
 #include "../../Device/Warp.h"
+#include "WarpWork.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/Support/MathExtras.h"
 
 #include <limits>
 
 using namespace mlir;
 using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::device;
-using ::blocksparse::GroupRecordsTable;
 using ::blocksparse::RankedRowTable;
+using ::blocksparse::RunTimeStageMemory;
 using ::blocksparse::RunTimeStages;
+using ::blocksparse::StageTileTable;
 using ::blocksparse::StreamRecordTable;
 using ::blocksparse::StreamWord;
 using ::blocksparse::WgmmaRecordTable;
 
-static constexpr int64_t wordBytes = 4, warps = RunTimeStages::threads / warpSize;
+static constexpr int64_t wordBytes = 4;
+/// Entries that a lane loads before it offers them.
+static constexpr int64_t entriesTogether = 4;
 /// Marks a place without a block.
 static constexpr int64_t none = std::numeric_limits<int32_t>::max();
 
@@ -39,29 +44,18 @@ static Value select(ImplicitLocOpBuilder &b, Value condition, Value yes, Value n
   return arith::SelectOp::create(b, condition, yes, no);
 }
 
-/// Returns the sum of `value` (i32) over the lanes up to this one.
-static Value sumUpTo(ImplicitLocOpBuilder &b, Value value) {
-  for (int64_t distance = 1; distance < warpSize; distance *= 2) {
-    auto other = gpu::ShuffleOp::create(b, value, static_cast<int32_t>(distance), warpSize,
-                                        gpu::ShuffleMode::UP);
-    Value sum = Int(b, value) + other.getShuffleResult();
-    value = select(b, other.getValid(), sum, value);
-  }
-  return value;
-}
-
-/// Returns `value` of the last lane in all lanes.
-static Value ofLastLane(ImplicitLocOpBuilder &b, Value value) {
-  return gpu::ShuffleOp::create(b, value, static_cast<int32_t>(warpSize - 1), warpSize,
-                                gpu::ShuffleMode::IDX)
-      .getShuffleResult();
+/// Returns the quotient and the remainder of a non-negative i32 by a positive constant.
+static std::pair<Value, Value> divide(ImplicitLocOpBuilder &b, Value number, int64_t by) {
+  Value divisor = constant(b, by);
+  return {b.createOrFold<arith::DivUIOp>(number, divisor),
+          b.createOrFold<arith::RemUIOp>(number, divisor)};
 }
 
 StageFiller::StageFiller(ImplicitLocOpBuilder &b, const RunTimeStages &stages,
                          const StageFillerTables &tables)
     : stages(stages), memory(stages), shared(SharedMemory::get(b)), entries(tables.entries),
-      ranked(tables.ranked), records(tables.records), rows(tables.rows), order(tables.order),
-      groups(tables.groups), segments(tables.segments, tables.entries) {
+      ranked(tables.ranked), tiles(tables.tiles), workers(tables.workers), records(tables.records),
+      rows(tables.rows), order(tables.order) {
   auto toInt = [&](Value index) -> Value {
     return arith::IndexCastOp::create(b, b.getI32Type(), index);
   };
@@ -91,7 +85,7 @@ Value StageFiller::single(ImplicitLocOpBuilder &b, int64_t part) const {
 
 void StageFiller::forEach(ImplicitLocOpBuilder &b, Value number,
                           function_ref<void(ImplicitLocOpBuilder &, Value)> body) const {
-  emitLoop(b, thread, number, constant(b, RunTimeStages::threads), body);
+  emitLoop(b, thread, number, constant(b, stages.threads()), body);
 }
 
 std::pair<Value, Value> StageFiller::foundAt(ImplicitLocOpBuilder &b, Value row,
@@ -100,9 +94,8 @@ std::pair<Value, Value> StageFiller::foundAt(ImplicitLocOpBuilder &b, Value row,
   return {value, compare(b, arith::CmpIPredicate::ne, value, constant(b, none))};
 }
 
-Value StageFiller::segmentOf(ImplicitLocOpBuilder &b, Value row) const {
-  Value place = Int(b, bundle) * stages.bundleRows() + row;
-  return ranked.load(b, place, RankedRowTable::Segment);
+Value StageFiller::rowField(ImplicitLocOpBuilder &b, Value row, RankedRowTable::Field field) const {
+  return ranked.load(b, Int(b, bundle) * stages.bundleRows() + row, field);
 }
 
 Value StageFiller::firstRecord(ImplicitLocOpBuilder &b, int64_t number) const {
@@ -115,12 +108,7 @@ void StageFiller::writeSlabs(ImplicitLocOpBuilder &b) const {
   const int64_t slabs = stages.isStream() ? 1 : stages.slabs();
   const int64_t size = stages.groupSize();
   forEach(b, constant(b, stages.bundleRows()), [&](ImplicitLocOpBuilder &b, Value row) {
-    Value segment = segmentOf(b, row);
-    Value there = compare(b, arith::CmpIPredicate::sge, segment, constant(b, 0));
-    Value tile = emitChoice(
-        b, there,
-        [&](ImplicitLocOpBuilder &b) { return segments.field(b, segment, SegmentTable::Tile); },
-        [&](ImplicitLocOpBuilder &b) { return constant(b, -1); });
+    Value tile = rowField(b, row, RankedRowTable::Tile);
     if (slabs == 1)
       return rows.store(b, tile, bundle, row);
     for (int64_t slab = 0; slab < slabs; ++slab) {
@@ -131,10 +119,9 @@ void StageFiller::writeSlabs(ImplicitLocOpBuilder &b) const {
 }
 
 void StageFiller::clear(ImplicitLocOpBuilder &b) const {
-  forEach(b, constant(b, stages.bundleRows() * stages.denseBlocks),
-          [&](ImplicitLocOpBuilder &b, Value place) {
-            setWord(b, memory.found, place, constant(b, none));
-          });
+  forEach(b, constant(b, stages.placesOfBundle()), [&](ImplicitLocOpBuilder &b, Value place) {
+    setWord(b, memory.found, place, constant(b, none));
+  });
   forEach(
       b, constant(b, (memory.found - memory.left) / wordBytes),
       [&](ImplicitLocOpBuilder &b, Value row) { setWord(b, memory.left, row, constant(b, 0)); });
@@ -155,80 +142,109 @@ void StageFiller::offer(ImplicitLocOpBuilder &b) const {
     return LLVM::AtomicRMWOp::create(b, kind, shared.at(b, Int(b, index) * wordBytes, part), value,
                                      LLVM::AtomicOrdering::monotonic);
   };
-  auto offerEntry = [&](ImplicitLocOpBuilder &b, Value row, Value entry) {
-    Value panel = entries.load(b, entry, EntryTable::Dense);
-    Value value = entries.load(b, entry, EntryTable::Value);
-    auto inside = [&](Value number, Value end) {
-      return compare(b, arith::CmpIPredicate::ult, number, end);
-    };
-    Value valid = both(b, inside(panel, constant(b, stages.denseBlocks)), inside(value, capacity));
-    emitIf(b, valid, [&](ImplicitLocOpBuilder &b) {
-      Value place = placeOf(b, row, panel);
-      emitIf(b, isLess(b, word(b, memory.taken, place), value), [&](ImplicitLocOpBuilder &b) {
-        Value before = update(b, memory.found, place, LLVM::AtomicBinOp::min, value);
-        // Two blocks may have the same place: this pass takes one and leaves the other to the next.
-        Value taken = compare(b, arith::CmpIPredicate::ne, before, constant(b, none));
-        emitIf(b, taken, [&](ImplicitLocOpBuilder &b) {
-          update(b, memory.left, row, LLVM::AtomicBinOp::max, constant(b, 1));
-        });
+  auto offerBlock = [&](ImplicitLocOpBuilder &b, Value row, Value panel, Value value) {
+    Value place = placeOf(b, row, panel);
+    emitIf(b, isLess(b, word(b, memory.taken, place), value), [&](ImplicitLocOpBuilder &b) {
+      Value before = update(b, memory.found, place, LLVM::AtomicBinOp::min, value);
+      // Two blocks may have the same place: this pass takes one and leaves the other to the next.
+      Value taken = compare(b, arith::CmpIPredicate::ne, before, constant(b, none));
+      emitIf(b, taken, [&](ImplicitLocOpBuilder &b) {
+        update(b, memory.left, row, LLVM::AtomicBinOp::max, constant(b, 1));
       });
     });
   };
-  emitLoop(b, warp, constant(b, stages.bundleRows()), constant(b, warps),
-           [&](ImplicitLocOpBuilder &b, Value row) {
-             Value segment = segmentOf(b, row);
-             Value there = compare(b, arith::CmpIPredicate::sge, segment, zero);
-             emitIf(b, both(b, there, fits), [&](ImplicitLocOpBuilder &b) {
-               Value first = segments.field(b, segment, SegmentTable::First);
-               Value end = Int(b, first) + segments.count(b, segment);
-               emitLoop(b, Int(b, first) + lane, end, constant(b, warpSize),
-                        [&](ImplicitLocOpBuilder &b, Value entry) { offerEntry(b, row, entry); });
-             });
-           });
+  // The loads of all entries are under way before the first one is waited for.
+  auto offerEntries = [&](ImplicitLocOpBuilder &b, Value row, Value first, Value end) {
+    struct Loaded {
+      Value panel, value, valid;
+    };
+    SmallVector<Loaded> loaded;
+    for (int64_t i = 0; i < entriesTogether; ++i) {
+      Value entry = Int(b, first) + i * warpSize;
+      Value there = isLess(b, entry, end);
+      Value known = select(b, there, entry, first);
+      Value panel = entries.load(b, known, EntryTable::Dense);
+      Value value = entries.load(b, known, EntryTable::Value);
+      auto inside = [&](Value number, Value size) {
+        return compare(b, arith::CmpIPredicate::ult, number, size);
+      };
+      Value valid =
+          both(b, inside(panel, constant(b, stages.denseBlocks)), inside(value, capacity));
+      loaded.push_back({panel, value, both(b, there, valid)});
+    }
+    for (const Loaded &entry : loaded)
+      emitIf(b, entry.valid,
+             [&](ImplicitLocOpBuilder &b) { offerBlock(b, row, entry.panel, entry.value); });
+  };
+  Value warps = constant(b, stages.threads() / warpSize);
+  emitLoop(
+      b, warp, constant(b, stages.bundleRows()), warps, [&](ImplicitLocOpBuilder &b, Value row) {
+        Value there =
+            compare(b, arith::CmpIPredicate::sge, rowField(b, row, RankedRowTable::Tile), zero);
+        Value first = rowField(b, row, RankedRowTable::First);
+        Value end = Int(b, first) + rowField(b, row, RankedRowTable::Count);
+        emitIf(b, both(b, there, fits), [&](ImplicitLocOpBuilder &b) {
+          emitLoop(b, Int(b, first) + lane, end, constant(b, entriesTogether * warpSize),
+                   [&](ImplicitLocOpBuilder &b, Value entry) { offerEntries(b, row, entry, end); });
+        });
+      });
 }
 
-void StageFiller::count(ImplicitLocOpBuilder &b) const {
-  forEach(b, constant(b, stages.denseBlocks), [&](ImplicitLocOpBuilder &b, Value panel) {
-    Value zero = constant(b, 0), one = constant(b, 1);
-    Value sum = emitFold(b, zero, constant(b, stages.bundleRows()), one, zero,
-                         [&](ImplicitLocOpBuilder &b, Value row, Value sum) -> Value {
-                           Value there = foundAt(b, row, panel).second;
-                           return Int(b, sum) + select(b, there, one, zero);
-                         });
-    setWord(b, memory.counts, panel, sum);
-  });
+Value StageFiller::blocksOf(ImplicitLocOpBuilder &b, Value panel) const {
+  Value zero = constant(b, 0), one = constant(b, 1);
+  return emitFold(b, zero, constant(b, stages.bundleRows()), one, zero,
+                  [&](ImplicitLocOpBuilder &b, Value row, Value sum) -> Value {
+                    Value there = foundAt(b, row, panel).second;
+                    return Int(b, sum) + select(b, there, one, zero);
+                  });
 }
 
 void StageFiller::listPanels(ImplicitLocOpBuilder &b) const {
   // One word sums both numbers: panels in its upper half, blocks in its lower half.
   constexpr int64_t onePanel = ::blocksparse::maxBundleBlocks + 1;
   Value zero = constant(b, 0), panels = constant(b, stages.denseBlocks);
-  emitIf(b, isEqual(b, warp, zero), [&](ImplicitLocOpBuilder &b) {
-    Value total =
-        emitFold(b, zero, panels, constant(b, warpSize), zero,
-                 [&](ImplicitLocOpBuilder &b, Value first, Value sum) -> Value {
-                   Value panel = Int(b, first) + lane;
-                   Value number = emitChoice(
-                       b, isLess(b, panel, panels),
-                       [&](ImplicitLocOpBuilder &b) { return word(b, memory.counts, panel); },
-                       [&](ImplicitLocOpBuilder &b) { return constant(b, 0); });
-                   Value has = compare(b, arith::CmpIPredicate::ne, number, zero);
-                   Value own = Int(b, number) + select(b, has, constant(b, onePanel), zero);
-                   Value end = sumUpTo(b, own);
-                   emitIf(b, has, [&](ImplicitLocOpBuilder &b) {
-                     Value begin = Int(b, Int(b, end) - own) + sum;
-                     Value index = Int(b, begin) / onePanel;
-                     setWord(b, memory.used, index, panel);
-                     setWord(b, memory.before, index, Int(b, begin) % onePanel);
-                   });
-                   return Int(b, sum) + ofLastLane(b, end);
-                 });
-    emitIf(b, isEqual(b, lane, zero), [&](ImplicitLocOpBuilder &b) {
-      Value number = Int(b, total) / onePanel;
-      setWord(b, memory.numUsed, zero, number);
-      setWord(b, memory.before, number, Int(b, total) % onePanel);
+  Value lastLane = constant(b, warpSize - 1);
+  auto orZero = [&](ImplicitLocOpBuilder &b, Value condition,
+                    function_ref<Value(ImplicitLocOpBuilder &)> value) {
+    return emitChoice(b, condition, value, [&](ImplicitLocOpBuilder &b) { return constant(b, 0); });
+  };
+  // Each thread has one panel in a turn. Warps sum up their lanes, then each of them all warps.
+  auto listTurn = [&](ImplicitLocOpBuilder &b, Value first, Value sum) -> Value {
+    Value panel = Int(b, first) + thread;
+    Value number = orZero(b, isLess(b, panel, panels),
+                          [&](ImplicitLocOpBuilder &b) { return blocksOf(b, panel); });
+    Value has = compare(b, arith::CmpIPredicate::ne, number, zero);
+    Value own = Int(b, number) + select(b, has, constant(b, onePanel), zero);
+    Value end = sumUpTo(b, own);
+    emitIf(b, isEqual(b, lane, lastLane),
+           [&](ImplicitLocOpBuilder &b) { setWord(b, memory.sums, warp, end); });
+    emitBarrier(b);
+    Value ofWarp = orZero(b, isLess(b, lane, constant(b, stages.threads() / warpSize)),
+                          [&](ImplicitLocOpBuilder &b) { return word(b, memory.sums, lane); });
+    Value ends = sumUpTo(b, ofWarp);
+    Value before = Int(b, sum) + valueOfLane(b, Int(b, ends) - ofWarp, warp);
+    emitIf(b, has, [&](ImplicitLocOpBuilder &b) {
+      Value begin = Int(b, before) + (Int(b, end) - own);
+      Value index = Int(b, begin) / onePanel;
+      setWord(b, memory.used, index, panel);
+      setWord(b, memory.before, index, Int(b, begin) % onePanel);
     });
+    // The next turn overwrites the sums.
+    emitBarrier(b);
+    return Int(b, sum) + valueOfLane(b, ends, lastLane);
+  };
+  Value total = emitFold(b, zero, panels, constant(b, stages.threads()), zero, listTurn);
+  emitIf(b, isEqual(b, thread, zero), [&](ImplicitLocOpBuilder &b) {
+    Value number = Int(b, total) / onePanel;
+    setWord(b, memory.numUsed, zero, number);
+    setWord(b, memory.before, number, Int(b, total) % onePanel);
   });
+}
+
+Value StageFiller::walk(ImplicitLocOpBuilder &b, Value first, Value number) const {
+  return emitFold(
+      b, constant(b, 0), number, constant(b, 1), first,
+      [&](ImplicitLocOpBuilder &b, Value, Value at) { return word(b, memory.next, at); });
 }
 
 void StageFiller::cutRecords(ImplicitLocOpBuilder &b) const {
@@ -247,10 +263,17 @@ void StageFiller::cutRecords(ImplicitLocOpBuilder &b) const {
         });
     setWord(b, memory.next, first, next);
   });
+  Value isFirst = isEqual(b, thread, zero);
+  emitIf(b, isFirst, [&](ImplicitLocOpBuilder &b) { setWord(b, memory.next, numUsed, numUsed); });
   emitBarrier(b);
-  emitIf(b, isEqual(b, thread, zero), [&](ImplicitLocOpBuilder &b) {
+  constexpr int64_t jump = RunTimeStageMemory::recordsOfJump;
+  forEach(b, numUsed, [&](ImplicitLocOpBuilder &b, Value first) {
+    setWord(b, memory.jumps, first, walk(b, first, constant(b, jump)));
+  });
+  emitBarrier(b);
+  emitIf(b, isFirst, [&](ImplicitLocOpBuilder &b) {
     Type word32 = b.getI32Type();
-    auto walk = scf::WhileOp::create(
+    auto jumps = scf::WhileOp::create(
         b, TypeRange{word32, word32}, ValueRange{zero, zero},
         [&](OpBuilder &builder, Location loc, ValueRange at) {
           ImplicitLocOpBuilder b(loc, builder);
@@ -258,12 +281,27 @@ void StageFiller::cutRecords(ImplicitLocOpBuilder &b) const {
         },
         [&](OpBuilder &builder, Location loc, ValueRange at) {
           ImplicitLocOpBuilder b(loc, builder);
-          setWord(b, memory.cuts, at[1], at[0]);
-          Value next = word(b, memory.next, at[0]);
+          setWord(b, memory.starts, at[1], at[0]);
+          Value next = word(b, memory.jumps, at[0]);
           scf::YieldOp::create(b, ValueRange{next, Int(b, at[1]) + 1});
         });
-    setWord(b, memory.cuts, walk.getResult(1), numUsed);
-    setWord(b, memory.numRecords, zero, walk.getResult(1));
+    setWord(b, memory.numStarts, zero, jumps.getResult(1));
+    setWord(b, memory.numRecords, zero, zero);
+  });
+  emitBarrier(b);
+  Value most = Int(b, single(b, memory.numStarts)) * jump;
+  forEach(b, most, [&](ImplicitLocOpBuilder &b, Value record) {
+    Value start = word(b, memory.starts, Int(b, record) / jump);
+    Value first = walk(b, start, Int(b, record) % jump);
+    emitIf(b, isLess(b, first, numUsed), [&](ImplicitLocOpBuilder &b) {
+      setWord(b, memory.cuts, record, first);
+      Value next = word(b, memory.next, first);
+      emitIf(b, isEqual(b, next, numUsed), [&](ImplicitLocOpBuilder &b) {
+        Value number = Int(b, record) + 1;
+        setWord(b, memory.cuts, number, numUsed);
+        setWord(b, memory.numRecords, zero, number);
+      });
+    });
   });
 }
 
@@ -360,7 +398,7 @@ void StageFiller::writeWordsOfPanels(ImplicitLocOpBuilder &b, const RecordPart &
 void StageFiller::writeStreamRecords(ImplicitLocOpBuilder &b, const Progress &progress) const {
   Value base = Int(b, firstRecord(b, 0)) + progress.records;
   Value placed = Int(b, firstBlock) + progress.blocks;
-  emitLoop(b, warp, single(b, memory.numRecords), constant(b, warps),
+  emitLoop(b, warp, single(b, memory.numRecords), constant(b, stages.threads() / warpSize),
            [&](ImplicitLocOpBuilder &b, Value record) {
              RecordPart part;
              part.row = Int(b, base) + record;
@@ -408,10 +446,9 @@ void StageFiller::writeWgmmaRecords(ImplicitLocOpBuilder &b, const Progress &pro
 }
 
 void StageFiller::keepTaken(ImplicitLocOpBuilder &b) const {
-  forEach(b, constant(b, stages.bundleRows() * stages.denseBlocks),
-          [&](ImplicitLocOpBuilder &b, Value place) {
-            setWord(b, memory.taken, place, word(b, memory.found, place));
-          });
+  forEach(b, constant(b, stages.placesOfBundle()), [&](ImplicitLocOpBuilder &b, Value place) {
+    setWord(b, memory.taken, place, word(b, memory.found, place));
+  });
 }
 
 Value StageFiller::recordsOfPass(ImplicitLocOpBuilder &b) const {
@@ -420,7 +457,7 @@ Value StageFiller::recordsOfPass(ImplicitLocOpBuilder &b) const {
   return Int(b, single(b, memory.numUsed)) * stages.recordsOfBlock();
 }
 
-void StageFiller::finish(ImplicitLocOpBuilder &b, const Progress &progress) const {
+void StageFiller::writeEnds(ImplicitLocOpBuilder &b, const Progress &progress) const {
   emitIf(b, fits, [&](ImplicitLocOpBuilder &b) {
     for (int64_t group = 0; group < stages.bundleGroups(); ++group) {
       Value end = Int(b, firstRecord(b, group)) + progress.records;
@@ -429,23 +466,74 @@ void StageFiller::finish(ImplicitLocOpBuilder &b, const Progress &progress) cons
       });
     }
   });
+}
+
+void StageFiller::fillOrder(ImplicitLocOpBuilder &b, const Progress &progress) const {
+  Value capacity = entries.rows(b), end = indexMin(b, Int(b, firstBlock) + blocks, capacity);
+  Value isLast = isEqual(b, bundle, constant(b, stages.bundles() - 1));
+  Value first = Int(b, firstBlock) + progress.blocks;
+  emitLoop(b, Int(b, first) + thread, select(b, isLast, capacity, end),
+           constant(b, stages.threads()),
+           [&](ImplicitLocOpBuilder &b, Value at) { order.store(b, constant(b, 0), at); });
+}
+
+Value StageFiller::firstTileOf(ImplicitLocOpBuilder &b, Value worker) const {
+  // The first workers have one tile more.
+  const int64_t whole = stages.numTiles() / stages.workers;
+  Value longer = indexMin(b, worker, constant(b, stages.numTiles() % stages.workers));
+  return Int(b, worker) * whole + longer;
+}
+
+/// Tiles are ordered by column tile, with the row groups of a block of groups in each; there is at
+/// most one group for each worker in a block. All workers that need a column tile of the dense
+/// operand then read it together (see WorkLists.cpp). They are given to workers in turn.
+void StageFiller::writeTile(ImplicitLocOpBuilder &b, Value group, Value number, Value first,
+                            Value count) const {
+  const int64_t all = stages.groups(), columns = stages.space.columnTiles;
+  const int64_t most = llvm::divideCeil(all, llvm::divideCeil(all, stages.workers));
+  const int64_t together = stages.together;
+  auto [matrix, column] = divide(b, number, columns);
+  auto [batch, head] = divide(b, matrix, stages.space.heads);
+  auto [turn, side] = divide(b, column, together);
+  Value inBlock = divide(b, group, most).second;
+  Value firstGroup = Int(b, group) - inBlock;
+  // The last block may be smaller.
+  Value size = indexMin(b, constant(b, most), Int(b, constant(b, all)) - firstGroup);
+  Value before = Int(b, Int(b, matrix) * all + firstGroup) * columns;
+  Value position = Int(b, Int(b, Int(b, turn) * size + inBlock) * together + before) + side;
+  auto [ofWorker, worker] = divide(b, position, stages.workers);
   Value zero = constant(b, 0);
-  emitIf(b, isEqual(b, thread, zero), [&](ImplicitLocOpBuilder &b) {
-    for (int64_t group = 0; group < stages.bundleGroups(); ++group) {
-      Value first = select(b, fits, firstRecord(b, group), zero);
-      groups.storeRow(b, Int(b, bundle) * stages.bundleGroups() + group,
-                      makeRow<GroupRecordsTable>({{GroupRecordsTable::First, first},
-                                                  {GroupRecordsTable::Count, progress.records}}));
-    }
+  tiles.storeRow(b, Int(b, firstTileOf(b, worker)) + ofWorker,
+                 makeRow<StageTileTable>({{StageTileTable::Group, group},
+                                          {StageTileTable::ColumnTile, column},
+                                          {StageTileTable::First, first},
+                                          {StageTileTable::Count, count},
+                                          {StageTileTable::Batch, batch},
+                                          {StageTileTable::Head, head},
+                                          {StageTileTable::Unused0, zero},
+                                          {StageTileTable::Unused1, zero}}));
+}
+
+void StageFiller::writeTiles(ImplicitLocOpBuilder &b, const Progress &progress) const {
+  for (int64_t inBundle = 0; inBundle < stages.bundleGroups(); ++inBundle) {
+    Value first = select(b, fits, firstRecord(b, inBundle), constant(b, 0));
+    Value group = Int(b, bundle) * stages.bundleGroups() + inBundle;
+    forEach(b, constant(b, stages.tilesOfGroup()), [&](ImplicitLocOpBuilder &b, Value number) {
+      writeTile(b, group, number, first, progress.records);
+    });
+  }
+  emitIf(b, isEqual(b, bundle, constant(b, 0)), [&](ImplicitLocOpBuilder &b) {
+    forEach(b, constant(b, stages.workers + 1), [&](ImplicitLocOpBuilder &b, Value worker) {
+      workers.store(b, firstTileOf(b, worker), worker);
+    });
   });
 }
 
 void StageFiller::emit(ImplicitLocOpBuilder &b) const {
   writeSlabs(b);
-  forEach(b, constant(b, stages.bundleRows() * stages.denseBlocks),
-          [&](ImplicitLocOpBuilder &b, Value place) {
-            setWord(b, memory.taken, place, constant(b, -1));
-          });
+  forEach(b, constant(b, stages.placesOfBundle()), [&](ImplicitLocOpBuilder &b, Value place) {
+    setWord(b, memory.taken, place, constant(b, -1));
+  });
   Value zero = constant(b, 0), one = constant(b, 1);
   Type word32 = b.getI32Type();
   auto passes = scf::WhileOp::create(
@@ -461,8 +549,6 @@ void StageFiller::emit(ImplicitLocOpBuilder &b) const {
         emitBarrier(b);
         offer(b);
         emitBarrier(b);
-        count(b);
-        emitBarrier(b);
         listPanels(b);
         emitBarrier(b);
         if (stages.isStream()) {
@@ -476,9 +562,15 @@ void StageFiller::emit(ImplicitLocOpBuilder &b) const {
         Value made = Int(b, progress.records) + recordsOfPass(b);
         Value total = word(b, memory.before, single(b, memory.numUsed));
         Value placed = Int(b, progress.blocks) + total;
-        keepTaken(b);
-        emitBarrier(b);
+        emitIf(b, compare(b, arith::CmpIPredicate::ne, left, zero), [&](ImplicitLocOpBuilder &b) {
+          keepTaken(b);
+          emitBarrier(b);
+        });
         scf::YieldOp::create(b, ValueRange{made, placed, left});
       });
-  finish(b, {passes.getResult(0), passes.getResult(1)});
+  const Progress made{passes.getResult(0), passes.getResult(1)};
+  writeEnds(b, made);
+  if (stages.isStream())
+    fillOrder(b, made);
+  writeTiles(b, made);
 }

@@ -6,10 +6,12 @@
 // the smallest value block that is left; blocks that occur twice need more passes. The records of a
 // pass follow those of the pass before. A pass has these steps, with a barrier after each:
 //   1. Each entry offers its value block to the place of its row and panel; the smallest wins.
-//   2. Blocks are counted for each panel.
-//   3. One warp lists the panels that have a block, with the number of blocks before each.
-//   4. Stream kernels: records are cut, as many panels in each as fit.
-//   5. Records, and the packed order, are written.
+//   2. The panels that have a block are listed, with the number of blocks before each.
+//   3. Stream kernels: records are cut, as many panels in each as fit.
+//   4. Records, and the packed order, are written.
+// The numbers of steps that follow each other are what the kernel takes: a warp loads up to 128
+// entries of its row at a time, all warps list panels together, and the walk along the records
+// takes eight of them at a time.
 
 #ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_PLANNER_STAGEFILLER_H
 #define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_PLANNER_STAGEFILLER_H
@@ -22,7 +24,7 @@ namespace mlir::blocksparse::device {
 
 /// Holds the tables that the kernel reads and writes, in the kernel.
 struct StageFillerTables {
-  Value segments, entries, ranked, records, rows, order, groups;
+  Value entries, ranked, tiles, workers, records, rows, order;
 };
 
 /// Emits the kernel of one CTA.
@@ -49,21 +51,26 @@ private:
                function_ref<void(ImplicitLocOpBuilder &, Value item)> body) const;
   /// Returns the index of the place of a row of the bundle and a panel.
   Value placeOf(ImplicitLocOpBuilder &b, Value row, Value panel) const {
-    return Int(b, row) * stages.denseBlocks + panel;
+    return Int(b, row) * stages.panelStride() + panel;
   }
   /// Returns the value block at a place in this pass, and i1: there is one.
   std::pair<Value, Value> foundAt(ImplicitLocOpBuilder &b, Value row, Value panel) const;
-  /// Returns the segment of row `row` of the bundle, or -1.
-  Value segmentOf(ImplicitLocOpBuilder &b, Value row) const;
+  /// Returns a field of row `row` of the bundle.
+  Value rowField(ImplicitLocOpBuilder &b, Value row,
+                 ::blocksparse::RankedRowTable::Field field) const;
 
   void writeSlabs(ImplicitLocOpBuilder &b) const;
   void clear(ImplicitLocOpBuilder &b) const;
   void offer(ImplicitLocOpBuilder &b) const;
   /// Returns a number (i32) that is not 0 if some row has blocks for another pass.
   Value blocksLeft(ImplicitLocOpBuilder &b) const;
-  void count(ImplicitLocOpBuilder &b) const;
+  /// Returns the number of blocks of a panel in this pass.
+  Value blocksOf(ImplicitLocOpBuilder &b, Value panel) const;
   void listPanels(ImplicitLocOpBuilder &b) const;
   void cutRecords(ImplicitLocOpBuilder &b) const;
+  /// Returns the first panel of the record that is `number` (i32) records behind the one that
+  /// begins with panel `first`.
+  Value walk(ImplicitLocOpBuilder &b, Value first, Value number) const;
   void writeStreamRecords(ImplicitLocOpBuilder &b, const Progress &progress) const;
   /// Holds a record that a warp writes (i32): its row in the table, its first panel among those
   /// that have a block, its numbers of panels and blocks, and the packed index of its first block.
@@ -82,9 +89,18 @@ private:
                  function_ref<std::pair<Value, Value>(ImplicitLocOpBuilder &, Value)> place) const;
   void writeWgmmaRecords(ImplicitLocOpBuilder &b, const Progress &progress) const;
   void keepTaken(ImplicitLocOpBuilder &b) const;
-  /// Writes a record of zeros behind the last one, which kernels read ahead, and the records of the
-  /// row groups.
-  void finish(ImplicitLocOpBuilder &b, const Progress &progress) const;
+  /// Writes a record of zeros behind the last one, which kernels read ahead.
+  void writeEnds(ImplicitLocOpBuilder &b, const Progress &progress) const;
+  /// Writes block 0 to the places of the packed order that are the bundle's and have no block: all
+  /// that the order names are packed. Those behind all blocks are the last bundle's.
+  void fillOrder(ImplicitLocOpBuilder &b, const Progress &progress) const;
+  /// Writes the tiles of the bundle's row groups, and the lists of the workers.
+  void writeTiles(ImplicitLocOpBuilder &b, const Progress &progress) const;
+  /// Writes tile `number` (i32) of row group `group` (i32), whose records begin at `first`.
+  void writeTile(ImplicitLocOpBuilder &b, Value group, Value number, Value first,
+                 Value count) const;
+  /// Returns the first tile of a worker (i32).
+  Value firstTileOf(ImplicitLocOpBuilder &b, Value worker) const;
   /// Returns the number of records that a pass has made in each row group.
   Value recordsOfPass(ImplicitLocOpBuilder &b) const;
   /// Returns the first record of row group `number` of the bundle.
@@ -93,8 +109,7 @@ private:
   ::blocksparse::RunTimeStages stages;
   ::blocksparse::RunTimeStageMemory memory;
   SharedMemory shared;
-  WordTable entries, ranked, records, rows, order, groups;
-  SegmentReader segments;
+  WordTable entries, ranked, tiles, workers, records, rows, order;
   /// The thread, its warp and lane, the bundle, its first block and its number of blocks (all i32),
   /// and i1: its blocks lie within the tables.
   Value thread, warp, lane, bundle, firstBlock, blocks, fits;

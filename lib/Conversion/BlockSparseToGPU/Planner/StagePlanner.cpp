@@ -2,19 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "../../Device/Loops.h"
+#include "../../Device/Warp.h"
 #include "PlannerKernels.h"
 #include "StageFiller.h"
+#include "WarpWork.h"
 #include "blocksparse/IR/RunTimeStages.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "llvm/Support/MathExtras.h"
 
 #include <limits>
 
 using namespace mlir;
 using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::device;
-using ::blocksparse::GroupRecordsTable;
 using ::blocksparse::RankedRowTable;
 using ::blocksparse::RunTimeStages;
 using ::blocksparse::StageTileTable;
@@ -36,13 +36,6 @@ static Value emitLengthClass(ImplicitLocOpBuilder &b, Value length) {
   return arith::ShRUIOp::create(b, bits, constant(b, ::blocksparse::lengthClassShift));
 }
 
-/// Returns the quotient and the remainder of a non-negative i32 by a positive constant.
-static std::pair<Value, Value> divide(ImplicitLocOpBuilder &b, Value number, int64_t by) {
-  Value divisor = constant(b, by);
-  return {b.createOrFold<arith::DivUIOp>(number, divisor),
-          b.createOrFold<arith::RemUIOp>(number, divisor)};
-}
-
 namespace {
 
 /// Makes the stages of a row LUT: allocates their tables and emits the kernels that fill them.
@@ -59,21 +52,18 @@ public:
 private:
   Value allocate(ArrayRef<int64_t> sizes, Value open = {}) const;
   void rankRows();
-  /// Emits the thread of the place `place`, which is that of a block row before they are sorted.
+  /// Emits lane `lane` of the warp of the place `place` (i32), which is that of a block row before
+  /// they are sorted.
   void rankRow(ImplicitLocOpBuilder &b, const SegmentReader &lut, const WordTable &ranks,
-               Value place) const;
+               Value place, Value lane) const;
   void fillStages();
-  void listTiles();
-  /// Emits the thread of tile `number` in the order in which tiles are given to workers in turn.
-  void listTile(ImplicitLocOpBuilder &b, const WordTable &table, const WordTable &ofGroups,
-                Value number) const;
 
   ImplicitLocOpBuilder &host;
   KernelBuilder &kernels;
   RunTimeStages stages;
   Value segments, entries;
-  /// The tables of StageOperands, and those of RankedRow and of GroupRecords.
-  Value tiles, workers, records, rows, order, ranked, groups;
+  /// The tables of StageOperands, and that of RankedRow.
+  Value tiles, workers, records, rows, order, ranked;
 };
 
 } // namespace
@@ -90,7 +80,6 @@ StagePlanner::StagePlanner(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
   rows = allocate({stages.groups(), stages.groupSize()});
   order = stages.isStream() ? allocate({open}, blocks) : allocate({1});
   ranked = allocate({stages.rowPlaces() + 1, RankedRowTable::columns});
-  groups = allocate({stages.groups(), GroupRecordsTable::columns});
 }
 
 Value StagePlanner::allocate(ArrayRef<int64_t> sizes, Value open) const {
@@ -99,131 +88,75 @@ Value StagePlanner::allocate(ArrayRef<int64_t> sizes, Value open) const {
 }
 
 void StagePlanner::release() {
-  for (Value table : {groups, ranked, order, rows, records, workers, tiles})
+  for (Value table : {ranked, order, rows, records, workers, tiles})
     memref::DeallocOp::create(host, table);
 }
 
 void StagePlanner::rankRow(ImplicitLocOpBuilder &b, const SegmentReader &lut,
-                           const WordTable &ranks, Value place) const {
+                           const WordTable &ranks, Value place, Value lane) const {
   Value zero = constant(b, 0), one = constant(b, 1), end = constant(b, stages.tiles);
   Value isRow = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, place, end);
   // A free place stands behind all block rows: it has a class below all others.
-  Value own = emitChoice(
-      b, isRow, [&](ImplicitLocOpBuilder &b) { return emitLengthClass(b, lut.count(b, place)); },
-      [&](ImplicitLocOpBuilder &b) { return constant(b, -1); });
+  SmallVector<Value> own = emitChoices(
+      b, isRow,
+      [&](ImplicitLocOpBuilder &b) -> SmallVector<Value> {
+        Value count = lut.count(b, place);
+        return {lut.field(b, place, SegmentTable::Tile), lut.field(b, place, SegmentTable::First),
+                count, emitLengthClass(b, count)};
+      },
+      [&](ImplicitLocOpBuilder &b) -> SmallVector<Value> {
+        return {constant(b, -1), zero, zero, constant(b, -1)};
+      });
   SmallVector<Value> sums =
-      emitCarry(b, zero, end, one, {zero, zero},
+      emitCarry(b, lane, end, constant(b, warpSize), {zero, zero},
                 [&](ImplicitLocOpBuilder &b, Value other, ValueRange sums) -> SmallVector<Value> {
                   Value count = lut.count(b, other);
                   Value rank = emitLengthClass(b, count);
-                  Value longer = arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, rank, own);
-                  Value equal = isEqual(b, rank, own);
+                  Value longer = arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, rank, own[3]);
+                  Value equal = isEqual(b, rank, own[3]);
                   Value first = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, other, place);
                   Value before = arith::OrIOp::create(b, longer, both(b, equal, first));
                   return {Int(b, sums[0]) + select(b, before, one, zero),
                           Int(b, sums[1]) + select(b, before, count, zero)};
                 });
-  Value row = select(b, isRow, sums[0], place);
-  Value segment = select(b, isRow, place, constant(b, -1));
-  ranks.storeRow(b, row,
-                 makeRow<RankedRowTable>(
-                     {{RankedRowTable::Segment, segment}, {RankedRowTable::Before, sums[1]}}));
+  Value row = select(b, isRow, sumOfLanes(b, sums[0]), place);
+  Value before = sumOfLanes(b, sums[1]);
+  emitIf(b, isEqual(b, lane, zero), [&](ImplicitLocOpBuilder &b) {
+    ranks.storeRow(b, row,
+                   makeRow<RankedRowTable>({{RankedRowTable::Tile, own[0]},
+                                            {RankedRowTable::Before, before},
+                                            {RankedRowTable::First, own[1]},
+                                            {RankedRowTable::Count, own[2]}}));
+  });
 }
 
 void StagePlanner::rankRows() {
-  // All places of the packed order name a value block, because all of them are packed.
-  Value places = indexConstant(host, stages.rowPlaces() + 1);
-  Value packed = stages.isStream() ? memrefDim(host, order, 0) : indexConstant(host, 0);
-  kernels.launchForEach(
-      host, "rank_rows", {segments, entries, ranked, order}, indexMax(host, places, packed),
-      [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item) {
-        SegmentReader lut(mapping.lookup(segments), mapping.lookup(entries));
-        WordTable ranks(mapping.lookup(ranked)), places(mapping.lookup(order));
-        if (stages.isStream()) {
-          Value end = memrefDim(b, mapping.lookup(order), 0);
-          emitIf(b, indexLess(b, item, end),
-                 [&](ImplicitLocOpBuilder &b) { places.store(b, constant(b, 0), toInt(b, item)); });
-        }
-        emitIf(b, indexLess(b, item, indexConstant(b, stages.rowPlaces() + 1)),
-               [&](ImplicitLocOpBuilder &b) { rankRow(b, lut, ranks, toInt(b, item)); });
-      });
+  launchWarpsEarly(host, kernels, "rank_rows", {segments, entries, ranked},
+                   indexConstant(host, stages.rowPlaces() + 1),
+                   [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item, Value lane) {
+                     SegmentReader lut(mapping.lookup(segments), mapping.lookup(entries));
+                     rankRow(b, lut, WordTable(mapping.lookup(ranked)), toInt(b, item),
+                             toInt(b, lane));
+                   });
 }
 
 void StagePlanner::fillStages() {
-  SmallVector<Value> operands{segments, entries, ranked, records, rows, order, groups};
-  LaunchShape shape{indexConstant(host, stages.bundles()), RunTimeStages::threads,
-                    stages.sharedBytes()};
+  SmallVector<Value> operands{entries, ranked, tiles, workers, records, rows, order};
+  LaunchShape shape{indexConstant(host, stages.bundles()), stages.threads(), stages.sharedBytes()};
+  shape.startsEarly = true;
   kernels.launch(host, "fill_stages", operands, shape,
                  [&](ImplicitLocOpBuilder &b, const IRMapping &mapping) {
-                   StageFillerTables tables{mapping.lookup(segments), mapping.lookup(entries),
-                                            mapping.lookup(ranked),   mapping.lookup(records),
-                                            mapping.lookup(rows),     mapping.lookup(order),
-                                            mapping.lookup(groups)};
+                   StageFillerTables tables{mapping.lookup(entries), mapping.lookup(ranked),
+                                            mapping.lookup(tiles),   mapping.lookup(workers),
+                                            mapping.lookup(records), mapping.lookup(rows),
+                                            mapping.lookup(order)};
                    StageFiller(b, stages, tables).emit(b);
                  });
-}
-
-/// Tiles are ordered by column tile, with the row groups of a block of groups in each; there is at
-/// most one group for each worker in a block. All workers that need a column tile of the dense
-/// operand then read it together (see WorkLists.cpp).
-void StagePlanner::listTile(ImplicitLocOpBuilder &b, const WordTable &table,
-                            const WordTable &ofGroups, Value number) const {
-  const int64_t all = stages.groups(), columns = stages.space.columnTiles;
-  const int64_t blocks = llvm::divideCeil(all, stages.workers);
-  const int64_t most = llvm::divideCeil(all, blocks), together = stages.together;
-  auto [matrix, inMatrix] = divide(b, number, all * columns);
-  auto [batch, head] = divide(b, matrix, stages.space.heads);
-  auto [block, inBlock] = divide(b, inMatrix, most * columns);
-  // The last block may be smaller.
-  Value first = Int(b, block) * most;
-  Value size = indexMin(b, constant(b, most), Int(b, constant(b, all)) - first);
-  Value inColumns = Int(b, size) * together;
-  Value turn = arith::DivUIOp::create(b, inBlock, inColumns);
-  Value inTurn = arith::RemUIOp::create(b, inBlock, inColumns);
-  auto [inGroups, side] = divide(b, inTurn, together);
-  Value group = Int(b, first) + inGroups;
-  Value column = Int(b, turn) * together + side;
-
-  // Worker w has tiles w, w + workers, ...; the first ones have one more.
-  auto [position, worker] = divide(b, number, stages.workers);
-  const int64_t whole = stages.numTiles() / stages.workers;
-  Value longer = indexMin(b, worker, constant(b, stages.numTiles() % stages.workers));
-  Value row = Int(b, Int(b, Int(b, worker) * whole) + longer) + position;
-  Value zero = constant(b, 0);
-  table.storeRow(b, row,
-                 makeRow<StageTileTable>(
-                     {{StageTileTable::Group, group},
-                      {StageTileTable::ColumnTile, column},
-                      {StageTileTable::First, ofGroups.load(b, group, GroupRecordsTable::First)},
-                      {StageTileTable::Count, ofGroups.load(b, group, GroupRecordsTable::Count)},
-                      {StageTileTable::Batch, batch},
-                      {StageTileTable::Head, head},
-                      {StageTileTable::Unused0, zero},
-                      {StageTileTable::Unused1, zero}}));
-}
-
-void StagePlanner::listTiles() {
-  const int64_t number = stages.numTiles(), lists = stages.workers;
-  kernels.launchForEach(
-      host, "list_tiles", {groups, tiles, workers},
-      indexConstant(host, std::max(number, lists + 1)),
-      [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item) {
-        WordTable ofGroups(mapping.lookup(groups)), table(mapping.lookup(tiles));
-        WordTable starts(mapping.lookup(workers));
-        emitIf(b, indexLess(b, item, indexConstant(b, lists + 1)), [&](ImplicitLocOpBuilder &b) {
-          Value worker = toInt(b, item);
-          Value longer = indexMin(b, worker, constant(b, number % lists));
-          starts.store(b, Int(b, worker) * (number / lists) + longer, worker);
-        });
-        emitIf(b, indexLess(b, item, indexConstant(b, number)),
-               [&](ImplicitLocOpBuilder &b) { listTile(b, table, ofGroups, toInt(b, item)); });
-      });
 }
 
 SmallVector<Value> StagePlanner::emit() {
   rankRows();
   fillStages();
-  listTiles();
   return {tiles, workers, records, rows, order};
 }
 

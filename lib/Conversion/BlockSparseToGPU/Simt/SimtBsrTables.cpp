@@ -1,19 +1,23 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Kernels that build the look-up tables of run-time patterns. Tables by block rows have one thread
-// for each row; tables by block columns have one thread for each column, which reads all blocks in
-// row order, so that the result is sorted and stable without scratch space.
+// Kernels that build the look-up tables of run-time patterns. Tables by block rows have one warp
+// for each row, whose lanes have a block each; tables by block columns have one warp for each
+// column, which reads all blocks in the order of rows, 32 at a time, so that the result is sorted
+// and stable without scratch space.
 //
 // col_indices may have room for more blocks than crow_indices counts (in batches of unequal
 // patterns). The spare entries of the tables then have block row and column, or dense block, -1 and
 // a value block that no other entry lists, so that kernels can write 0 to it.
 
 #include "../../Device/Loops.h"
+#include "../../Device/Warp.h"
 #include "../../OperandView.h"
+#include "../Planner/WarpWork.h"
 #include "SimtKernels.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace mlir::blocksparse;
@@ -75,13 +79,14 @@ private:
   Value memref, batch;
 };
 
-/// Describes the thread of one row of a table: its batch, its row, and the pattern of its batch.
-struct RowThread {
+/// Describes a lane of the warp of one row of a table: its batch, its row and the number of rows,
+/// and the pattern of its batch.
+struct RowLane {
   const IRMapping &mapping;
-  Value batch, row;
+  Value batch, row, rows, lane;
   Indices indices;
 
-  /// Returns a result in the kernel, of the batch of the thread.
+  /// Returns a result in the kernel, of the batch of the row.
   ResultTable result(Value memref) const { return {mapping.lookup(memref), batch}; }
 };
 
@@ -99,96 +104,131 @@ static SmallVector<Value> getSizes(ImplicitLocOpBuilder &b, Value table, int64_t
           memrefDim(b, table, own - rank)};
 }
 
-/// Launches a kernel that has a thread for each row of `table`, a result of `op` that has `rank`
+/// Launches a kernel that has a warp for each row of `table`, a result of `op` that has `rank`
 /// axes without a batch.
 template <typename OpTy>
 static void launchForTableRows(ImplicitLocOpBuilder &host, KernelBuilder &kernels, StringRef name,
                                OpTy op, Value table, int64_t rank,
-                               function_ref<void(ImplicitLocOpBuilder &, const RowThread &)> body) {
-  kernels.launchForEach(host, name, op->getOperands(), productOf(host, getSizes(host, table, rank)),
-                        [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item) {
-                          SmallVector<Value> index =
-                              splitIndex(b, item, getSizes(b, mapping.lookup(table), rank));
-                          Indices indices(mapping.lookup(op.getCrowIndices()),
-                                          mapping.lookup(op.getColIndices()), index[0]);
-                          body(b, {mapping, index[0], index[1], indices});
-                        });
+                               function_ref<void(ImplicitLocOpBuilder &, const RowLane &)> body) {
+  launchWarpsEarly(host, kernels, name, op->getOperands(),
+                   productOf(host, getSizes(host, table, rank)),
+                   [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item, Value lane) {
+                     SmallVector<Value> sizes = getSizes(b, mapping.lookup(table), rank);
+                     SmallVector<Value> index = splitIndex(b, item, sizes);
+                     Indices indices(mapping.lookup(op.getCrowIndices()),
+                                     mapping.lookup(op.getColIndices()), index[0]);
+                     body(b, {mapping, index[0], index[1], sizes[1], lane, indices});
+                   });
 }
 
-/// Counts the blocks of the columns before `column`, and of `column`.
-static ColumnRun emitColumnRun(ImplicitLocOpBuilder &b, const Indices &indices, Value column) {
-  Value zero = indexConstant(b, 0), one = indexConstant(b, 1);
+/// Emits `body` in the first lane of a warp.
+static void emitInFirstLane(ImplicitLocOpBuilder &b, const RowLane &at,
+                            function_ref<void(ImplicitLocOpBuilder &)> body) {
+  emitIf(b, indexEqual(b, at.lane, indexConstant(b, 0)), body);
+}
+
+/// Counts the blocks of the columns before that of the warp, and of this column.
+static ColumnRun emitColumnRun(ImplicitLocOpBuilder &b, const RowLane &at) {
+  Value zero = i32Constant(b, 0), one = i32Constant(b, 1);
   auto countWhere = [&](arith::CmpIPredicate predicate) {
-    return emitFold(b, zero, indices.blocks(b), one, zero,
-                    [&](ImplicitLocOpBuilder &b, Value block, Value sum) {
-                      Value other = indices.column(b, block);
-                      Value counts = arith::CmpIOp::create(b, predicate, other, column);
-                      return Int(b, sum) + arith::SelectOp::create(b, counts, one, zero);
-                    });
+    Value sum = emitFold(b, at.lane, at.indices.blocks(b), indexConstant(b, warpSize), zero,
+                         [&](ImplicitLocOpBuilder &b, Value block, Value sum) -> Value {
+                           Value other = at.indices.column(b, block);
+                           Value counts = arith::CmpIOp::create(b, predicate, other, at.row);
+                           return Int(b, sum) + arith::SelectOp::create(b, counts, one, zero);
+                         });
+    return toIndex(b, sumOfLanes(b, sum));
   };
   return {countWhere(arith::CmpIPredicate::slt), countWhere(arith::CmpIPredicate::eq)};
 }
 
-/// Visits the blocks of `column` in row order, with the index of each among all blocks sorted by
-/// column.
+/// Returns the row of a block: the last one that does not start behind it.
+static Value emitRowOf(ImplicitLocOpBuilder &b, const Indices &indices, Value block) {
+  Value one = indexConstant(b, 1);
+  Type index = b.getIndexType();
+  auto search = scf::WhileOp::create(
+      b, TypeRange{index, index}, ValueRange{indexConstant(b, 0), indices.rows(b)},
+      [&](OpBuilder &builder, Location loc, ValueRange range) {
+        ImplicitLocOpBuilder b(loc, builder);
+        scf::ConditionOp::create(b, indexLess(b, Int(b, range[0]) + one, range[1]), range);
+      },
+      [&](OpBuilder &builder, Location loc, ValueRange range) {
+        ImplicitLocOpBuilder b(loc, builder);
+        Value middle = (Int(b, range[0]) + range[1]) / 2;
+        Value before = indexLess(b, block, indices.rowStart(b, middle));
+        scf::YieldOp::create(
+            b, ValueRange{arith::SelectOp::create(b, before, range[0], middle).getResult(),
+                          arith::SelectOp::create(b, before, middle, range[1]).getResult()});
+      });
+  return search.getResult(0);
+}
+
+/// Visits the blocks of the column of the warp in row order, with the index of each among all
+/// blocks sorted by column; the first one has index `first`.
 static void emitColumnBlocks(
-    ImplicitLocOpBuilder &b, const Indices &indices, Value column, Value first,
+    ImplicitLocOpBuilder &b, const RowLane &at, Value first,
     function_ref<void(ImplicitLocOpBuilder &, Value position, Value row, Value block)> body) {
-  Value zero = indexConstant(b, 0), one = indexConstant(b, 1);
-  emitFold(b, zero, indices.rows(b), one, first,
-           [&](ImplicitLocOpBuilder &b, Value row, Value position) {
-             Value start = indices.rowStart(b, row);
-             Value end = indices.rowStart(b, Int(b, row) + one);
-             return emitFold(b, start, end, one, position,
-                             [&](ImplicitLocOpBuilder &b, Value block, Value position) {
-                               Value own = indexEqual(b, indices.column(b, block), column);
-                               return emitChoice(
-                                   b, own,
-                                   [&](ImplicitLocOpBuilder &b) {
-                                     body(b, position, row, block);
-                                     return Int(b, position) + one;
-                                   },
-                                   [&](ImplicitLocOpBuilder &) { return position; });
-                             });
+  Value blocks = at.indices.blocks(b);
+  emitFold(b, indexConstant(b, 0), blocks, indexConstant(b, warpSize), first,
+           [&](ImplicitLocOpBuilder &b, Value start, Value position) -> Value {
+             Value block = Int(b, start) + at.lane;
+             Value own = emitChoice(
+                 b, indexLess(b, block, blocks),
+                 [&](ImplicitLocOpBuilder &b) {
+                   return indexEqual(b, at.indices.column(b, block), at.row);
+                 },
+                 [&](ImplicitLocOpBuilder &b) -> Value {
+                   return arith::ConstantIntOp::create(b, b.getI1Type(), 0);
+                 });
+             Value number = arith::ExtUIOp::create(b, b.getI32Type(), own);
+             Value summed = sumUpTo(b, number);
+             emitIf(b, own, [&](ImplicitLocOpBuilder &b) {
+               Value before = toIndex(b, Int(b, summed) - 1);
+               body(b, Int(b, position) + before, emitRowOf(b, at.indices, block), block);
+             });
+             Value all = valueOfLane(b, summed, i32Constant(b, warpSize - 1));
+             return Int(b, position) + toIndex(b, all);
            });
 }
 
-/// Visits the indices of spare entries, in the thread of row (column) 0.
-static void emitSpare(ImplicitLocOpBuilder &b, const Indices &indices, Value tile,
+/// Visits the indices of spare entries: all lanes of all rows share them.
+static void emitSpare(ImplicitLocOpBuilder &b, const RowLane &at,
                       function_ref<void(ImplicitLocOpBuilder &, Value position)> body) {
-  emitIf(b, indexEqual(b, tile, indexConstant(b, 0)), [&](ImplicitLocOpBuilder &b) {
-    emitLoop(b, indices.blocks(b), indices.capacity(b), indexConstant(b, 1), body);
-  });
+  Value first = Int(b, at.row) * warpSize + at.lane;
+  emitLoop(b, Int(b, at.indices.blocks(b)) + first, at.indices.capacity(b),
+           Int(b, at.rows) * warpSize, body);
 }
 
 void mlir::blocksparse::device::emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
                                          BsrRowLutOp op) {
   Value segments = op.getInits()[0], entries = op.getInits()[1];
-  auto writeRow = [&](ImplicitLocOpBuilder &b, const RowThread &thread) {
-    const Indices &indices = thread.indices;
-    ResultTable segmentTable = thread.result(segments), entryTable = thread.result(entries);
-    Value tile = thread.row, zero = indexConstant(b, 0), one = indexConstant(b, 1);
-    Value none = indexConstant(b, -1);
+  auto writeRow = [&](ImplicitLocOpBuilder &b, const RowLane &at) {
+    const Indices &indices = at.indices;
+    ResultTable segmentTable = at.result(segments), entryTable = at.result(entries);
+    Value tile = at.row, zero = indexConstant(b, 0), one = indexConstant(b, 1);
+    Value none = indexConstant(b, -1), lanes = indexConstant(b, warpSize);
     auto setEntry = [&](ImplicitLocOpBuilder &b, Value position, Value dense, Value value) {
       entryTable.setRow(
           b, position,
           makeRow<EntryTable>({{EntryTable::Dense, dense}, {EntryTable::Value, value}}));
     };
     auto setSegment = [&](Value first, Value count) {
-      segmentTable.setRow(b, tile,
-                          makeRow<SegmentTable>({{SegmentTable::Tile, tile},
-                                                 {SegmentTable::Head, zero},
-                                                 {SegmentTable::First, first},
-                                                 {SegmentTable::Count, count},
-                                                 {SegmentTable::Slot, none}}));
+      emitInFirstLane(b, at, [&](ImplicitLocOpBuilder &b) {
+        segmentTable.setRow(b, tile,
+                            makeRow<SegmentTable>({{SegmentTable::Tile, tile},
+                                                   {SegmentTable::Head, zero},
+                                                   {SegmentTable::First, first},
+                                                   {SegmentTable::Count, count},
+                                                   {SegmentTable::Slot, none}}));
+      });
     };
-    emitSpare(b, indices, tile, [&](ImplicitLocOpBuilder &b, Value position) {
+    emitSpare(b, at, [&](ImplicitLocOpBuilder &b, Value position) {
       setEntry(b, position, none, position);
     });
     if (op.getTranspose()) {
-      ColumnRun run = emitColumnRun(b, indices, tile);
+      ColumnRun run = emitColumnRun(b, at);
       setSegment(run.first, run.count);
-      emitColumnBlocks(b, indices, tile, run.first,
+      emitColumnBlocks(b, at, run.first,
                        [&](ImplicitLocOpBuilder &b, Value position, Value row, Value block) {
                          setEntry(b, position, row, block);
                        });
@@ -196,7 +236,7 @@ void mlir::blocksparse::device::emitSimt(ImplicitLocOpBuilder &host, KernelBuild
     }
     Value first = indices.rowStart(b, tile), end = indices.rowStart(b, Int(b, tile) + one);
     setSegment(first, Int(b, end) - first);
-    emitLoop(b, first, end, one, [&](ImplicitLocOpBuilder &b, Value block) {
+    emitLoop(b, Int(b, first) + at.lane, end, lanes, [&](ImplicitLocOpBuilder &b, Value block) {
       setEntry(b, block, indices.column(b, block), block);
     });
   };
@@ -206,15 +246,17 @@ void mlir::blocksparse::device::emitSimt(ImplicitLocOpBuilder &host, KernelBuild
 void mlir::blocksparse::device::emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
                                          BsrCoordinateLutOp op) {
   Value lut = op.getInits()[0], segments = op.getInits()[1];
-  auto writeRow = [&](ImplicitLocOpBuilder &b, const RowThread &thread) {
-    const Indices &indices = thread.indices;
-    Value row = thread.row, zero = indexConstant(b, 0), one = indexConstant(b, 1);
+  auto writeRow = [&](ImplicitLocOpBuilder &b, const RowLane &at) {
+    const Indices &indices = at.indices;
+    Value row = at.row, zero = indexConstant(b, 0), one = indexConstant(b, 1);
     Value first = indices.rowStart(b, row), end = indices.rowStart(b, Int(b, row) + one);
-    thread.result(segments).setRow(
-        b, row,
-        makeRow<CoordinateSegmentTable>({{CoordinateSegmentTable::First, first},
-                                         {CoordinateSegmentTable::Count, Int(b, end) - first}}));
-    ResultTable lutTable = thread.result(lut);
+    emitInFirstLane(b, at, [&](ImplicitLocOpBuilder &b) {
+      at.result(segments).setRow(
+          b, row,
+          makeRow<CoordinateSegmentTable>({{CoordinateSegmentTable::First, first},
+                                           {CoordinateSegmentTable::Count, Int(b, end) - first}}));
+    });
+    ResultTable lutTable = at.result(lut);
     auto setBlock = [&](ImplicitLocOpBuilder &b, Value blockRow, Value blockCol, Value block) {
       lutTable.setRow(b, block,
                       makeRow<CoordinateTable>({{CoordinateTable::Head, zero},
@@ -222,10 +264,11 @@ void mlir::blocksparse::device::emitSimt(ImplicitLocOpBuilder &host, KernelBuild
                                                 {CoordinateTable::BlockCol, blockCol},
                                                 {CoordinateTable::Value, block}}));
     };
-    emitLoop(b, first, end, one, [&](ImplicitLocOpBuilder &b, Value block) {
+    Value lanes = indexConstant(b, warpSize);
+    emitLoop(b, Int(b, first) + at.lane, end, lanes, [&](ImplicitLocOpBuilder &b, Value block) {
       setBlock(b, row, indices.column(b, block), block);
     });
-    emitSpare(b, indices, row, [&](ImplicitLocOpBuilder &b, Value position) {
+    emitSpare(b, at, [&](ImplicitLocOpBuilder &b, Value position) {
       Value none = indexConstant(b, -1);
       setBlock(b, none, none, position);
     });
@@ -236,19 +279,17 @@ void mlir::blocksparse::device::emitSimt(ImplicitLocOpBuilder &host, KernelBuild
 void mlir::blocksparse::device::emitSimt(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
                                          BsrTransposeIndicesOp op) {
   Value crow = op.getInits()[0], col = op.getInits()[1], order = op.getInits()[2];
-  auto writeColumn = [&](ImplicitLocOpBuilder &b, const RowThread &thread) {
-    const Indices &indices = thread.indices;
-    ResultTable colTable = thread.result(col), permutation = thread.result(order);
-    emitSpare(b, indices, thread.row, [&](ImplicitLocOpBuilder &b, Value position) {
+  auto writeColumn = [&](ImplicitLocOpBuilder &b, const RowLane &at) {
+    ResultTable colTable = at.result(col), permutation = at.result(order);
+    emitSpare(b, at, [&](ImplicitLocOpBuilder &b, Value position) {
       Value zero = indexConstant(b, 0);
       colTable.set(b, position, zero);
       permutation.set(b, position, position);
     });
     // The column after the last one has no block, only the end of the offsets.
-    Value column = thread.row;
-    Value first = emitColumnRun(b, indices, column).first;
-    thread.result(crow).set(b, column, first);
-    emitColumnBlocks(b, indices, column, first,
+    Value first = emitColumnRun(b, at).first;
+    emitInFirstLane(b, at, [&](ImplicitLocOpBuilder &b) { at.result(crow).set(b, at.row, first); });
+    emitColumnBlocks(b, at, first,
                      [&](ImplicitLocOpBuilder &b, Value position, Value row, Value block) {
                        colTable.set(b, position, row);
                        permutation.set(b, position, block);
