@@ -7,6 +7,7 @@
 #l64x1 = #blocksparse.layout<64x64, grid 1x4, dense>
 #l16 = #blocksparse.layout<16x16, grid 4x5, mask "01111/11111/11111/11011">
 #l128 = #blocksparse.layout<128x128, grid 2x2, dense>
+#l1 = #blocksparse.layout<1x1, grid 2x3, dense>
 #l24 = #blocksparse.layout<24x24, grid 2x2, dense>
 #row = #blocksparse.layout<16x16, grid 1x256, dense>
 
@@ -27,6 +28,23 @@ func.func @dsd_f32(%a: tensor<64x80xf32, #l16>, %b: tensor<80x512xf32>) -> tenso
 func.func @narrow_f64(%a: tensor<64x80xf64, #l16>, %b: tensor<80x7xf64>) -> tensor<64x7xf64> {
   %0 = blocksparse.dsd %a, %b : (tensor<64x80xf64, #l16>, tensor<80x7xf64>) -> tensor<64x7xf64>
   return %0 : tensor<64x7xf64>
+}
+
+// Blocks of one or two rows take wider tiles, so that multiply-adds do not wait for each other, if
+// these divide the columns.
+// CHECK-LABEL: @one_row(
+// AVX512: cpu.panel, tile = 1x64>
+// AVX2: cpu.panel, tile = 1x32>
+func.func @one_row(%a: tensor<2x3xf32, #l1>, %b: tensor<3x192xf32>) -> tensor<2x192xf32> {
+  %0 = blocksparse.dsd %a, %b : (tensor<2x3xf32, #l1>, tensor<3x192xf32>) -> tensor<2x192xf32>
+  return %0 : tensor<2x192xf32>
+}
+// CHECK-LABEL: @one_row_ragged(
+// AVX512: cpu.panel, tile = 1x32>
+// AVX2: cpu.panel, tile = 1x16>
+func.func @one_row_ragged(%a: tensor<2x3xf32, #l1>, %b: tensor<3x80xf32>) -> tensor<2x80xf32> {
+  %0 = blocksparse.dsd %a, %b : (tensor<2x3xf32, #l1>, tensor<3x80xf32>) -> tensor<2x80xf32>
+  return %0 : tensor<2x80xf32>
 }
 
 // HOPPER-LABEL: @dsd_f16(

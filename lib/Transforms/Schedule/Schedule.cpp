@@ -69,8 +69,13 @@ static bool prefersSplit(const ProductShape &shape, const TargetInfo &target, in
 static Schedule selectColumnTile(const ProductShape &shape, const TargetInfo &target) {
   int64_t lanes = std::max<int64_t>(1, target.cpuFacts().simdBits / shape.accumulatorBits);
   int64_t vectors = 2;
-  if (!ShapedType::isDynamic(shape.cols))
+  if (!ShapedType::isDynamic(shape.cols)) {
     vectors = std::clamp<int64_t>(llvm::divideCeil(shape.cols, lanes), 1, 2);
+    // Two vectors of each of one or two rows are so few accumulators that each multiply-add waits
+    // for the one before it. Four are taken where no column is computed for nothing.
+    if (shape.rows >= 1 && shape.rows <= 2 && shape.cols % (4 * lanes) == 0)
+      vectors = 4;
+  }
   // The other quarter of the registers holds a row of the panel and a broadcast.
   int64_t most = target.cpuFacts().vectorRegisters >= 32 ? 8 : 6;
   PanelParams params;
