@@ -15,6 +15,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
@@ -115,9 +116,35 @@ struct GPUPipelineOptions : PassPipelineOptions<GPUPipelineOptions> {
   GPUOptions get() const { return {target, ptxVersion, 3}; }
 };
 
+struct NoOptions : PassPipelineOptions<NoOptions> {};
+
 struct ToPlannedOptions : PassPipelineOptions<ToPlannedOptions> {
   Option<TargetInfo> target{*this, "target", llvm::cl::desc("cpu or cuda:<chip>"),
                             llvm::cl::init(TargetInfo())};
+};
+
+/// Registers a pipeline of passes on modules. A text that puts it elsewhere is an error, where MLIR
+/// would end the process.
+template <typename Options = NoOptions>
+struct ModulePipeline {
+  ModulePipeline(StringRef name, StringRef description,
+                 std::function<void(OpPassManager &, const Options &)> build) {
+    auto add = [name, build](OpPassManager &pm, StringRef text,
+                             function_ref<LogicalResult(const Twine &)> fail) -> LogicalResult {
+      std::optional<StringRef> operation = pm.getOpName();
+      if (operation && *operation != ModuleOp::getOperationName())
+        return fail("'" + name + "' expects to run on " + ModuleOp::getOperationName() +
+                    ", but got " + *operation);
+      Options options;
+      if (failed(options.parseFromString(text)))
+        return failure();
+      build(pm, options);
+      return success();
+    };
+    registerPassPipeline(
+        name, description, add,
+        [](function_ref<void(const mlir::detail::PassOptions &)> handle) { handle(Options()); });
+  }
 };
 
 } // namespace
@@ -131,72 +158,71 @@ static void buildToPlanned(OpPassManager &pm, const TargetInfo &target) {
 }
 
 static void registerStages() {
-  PassPipelineRegistration<ToPlannedOptions>(
-      "blocksparse-optimise-pipeline", "Expand layouts, decompose attention, inline and fold.",
-      [](OpPassManager &pm, const ToPlannedOptions &options) {
-        buildOptimizePipeline(pm, options.target);
-      });
-  PassPipelineRegistration<ToPlannedOptions>(
-      "blocksparse-schedule-pipeline", "Choose a schedule for every op.",
-      [](OpPassManager &pm, const ToPlannedOptions &options) {
-        buildSchedulePipeline(pm, {options.target, "", nullptr});
-      });
-  PassPipelineRegistration<>("blocksparse-plan-pipeline",
-                             "Make look-up tables, balance them and verify the plan.",
-                             [](OpPassManager &pm) { buildPlanPipeline(pm); });
-  PassPipelineRegistration<>("blocksparse-bufferize-pipeline",
-                             "Turn tensors into buffers, results into the caller's.",
-                             [](OpPassManager &pm) { buildBufferizePipeline(pm); });
-  PassPipelineRegistration<>(
+  ModulePipeline<ToPlannedOptions>("blocksparse-optimise-pipeline",
+                                   "Expand layouts, decompose attention, inline and fold.",
+                                   [](OpPassManager &pm, const ToPlannedOptions &options) {
+                                     buildOptimizePipeline(pm, options.target);
+                                   });
+  ModulePipeline<ToPlannedOptions>("blocksparse-schedule-pipeline",
+                                   "Choose a schedule for every op.",
+                                   [](OpPassManager &pm, const ToPlannedOptions &options) {
+                                     buildSchedulePipeline(pm, {options.target, "", nullptr});
+                                   });
+  ModulePipeline<>("blocksparse-plan-pipeline",
+                   "Make look-up tables, balance them and verify the plan.",
+                   [](OpPassManager &pm, const NoOptions &) { buildPlanPipeline(pm); });
+  ModulePipeline<>("blocksparse-bufferize-pipeline",
+                   "Turn tensors into buffers, results into the caller's.",
+                   [](OpPassManager &pm, const NoOptions &) { buildBufferizePipeline(pm); });
+  ModulePipeline<>(
       "blocksparse-lower-pipeline",
       "Turn planned ops on buffers into loops and vector code for a CPU.",
-      [](OpPassManager &pm) { buildConvertToCPUPipeline(pm, TargetInfo()); });
-  PassPipelineRegistration<>("blocksparse-llvm-pipeline",
-                             "Turn loops and vector code into the llvm and omp dialects.",
-                             [](OpPassManager &pm) { buildLowerToLLVMPipeline(pm); });
+      [](OpPassManager &pm, const NoOptions &) { buildConvertToCPUPipeline(pm, TargetInfo()); });
+  ModulePipeline<>("blocksparse-llvm-pipeline",
+                   "Turn loops and vector code into the llvm and omp dialects.",
+                   [](OpPassManager &pm, const NoOptions &) { buildLowerToLLVMPipeline(pm); });
 }
 
 static void registerGPUPipelines() {
-  PassPipelineRegistration<GPUPipelineOptions>(
-      "blocksparse-lower-gpu-pipeline", "Turn planned ops on buffers into kernels and launches.",
-      [](OpPassManager &pm, const GPUPipelineOptions &options) {
-        buildConvertToGPUPipeline(pm, options.get());
-      });
-  PassPipelineRegistration<GPUPipelineOptions>(
-      "blocksparse-llvm-gpu-pipeline", "Turn kernels into PTX and launches into runtime calls.",
-      [](OpPassManager &pm, const GPUPipelineOptions &options) {
-        buildLowerGPUToLLVMPipeline(pm, options.get());
-      });
-  PassPipelineRegistration<GPUPipelineOptions>(
-      "blocksparse-to-gpu", "From the source to host code and PTX, for a GPU.",
-      [](OpPassManager &pm, const GPUPipelineOptions &options) {
-        buildToPlanned(pm, options.target);
-        buildBufferizePipeline(pm);
-        buildConvertToGPUPipeline(pm, options.get());
-        buildLowerGPUToLLVMPipeline(pm, options.get());
-      });
+  ModulePipeline<GPUPipelineOptions>("blocksparse-lower-gpu-pipeline",
+                                     "Turn planned ops on buffers into kernels and launches.",
+                                     [](OpPassManager &pm, const GPUPipelineOptions &options) {
+                                       buildConvertToGPUPipeline(pm, options.get());
+                                     });
+  ModulePipeline<GPUPipelineOptions>("blocksparse-llvm-gpu-pipeline",
+                                     "Turn kernels into PTX and launches into runtime calls.",
+                                     [](OpPassManager &pm, const GPUPipelineOptions &options) {
+                                       buildLowerGPUToLLVMPipeline(pm, options.get());
+                                     });
+  ModulePipeline<GPUPipelineOptions>("blocksparse-to-gpu",
+                                     "From the source to host code and PTX, for a GPU.",
+                                     [](OpPassManager &pm, const GPUPipelineOptions &options) {
+                                       buildToPlanned(pm, options.target);
+                                       buildBufferizePipeline(pm);
+                                       buildConvertToGPUPipeline(pm, options.get());
+                                       buildLowerGPUToLLVMPipeline(pm, options.get());
+                                     });
 }
 
 void mlir::blocksparse::registerPipelines() {
   registerStages();
   registerGPUPipelines();
-  PassPipelineRegistration<ToPlannedOptions>(
-      "blocksparse-to-planned", "From the source to planned ops on tensors.",
-      [](OpPassManager &pm, const ToPlannedOptions &options) {
-        buildToPlanned(pm, options.target);
-      });
-  PassPipelineRegistration<ToPlannedOptions>(
-      "blocksparse-to-buffers", "From the source to planned ops on buffers.",
-      [](OpPassManager &pm, const ToPlannedOptions &options) {
-        buildToPlanned(pm, options.target);
-        buildBufferizePipeline(pm);
-      });
-  PassPipelineRegistration<>("blocksparse-to-cpu",
-                             "From the source to the llvm and omp dialects, for a CPU.",
-                             [](OpPassManager &pm) {
-                               buildToPlanned(pm, TargetInfo());
-                               buildBufferizePipeline(pm);
-                               buildConvertToCPUPipeline(pm, TargetInfo());
-                               buildLowerToLLVMPipeline(pm);
-                             });
+  ModulePipeline<ToPlannedOptions>("blocksparse-to-planned",
+                                   "From the source to planned ops on tensors.",
+                                   [](OpPassManager &pm, const ToPlannedOptions &options) {
+                                     buildToPlanned(pm, options.target);
+                                   });
+  ModulePipeline<ToPlannedOptions>("blocksparse-to-buffers",
+                                   "From the source to planned ops on buffers.",
+                                   [](OpPassManager &pm, const ToPlannedOptions &options) {
+                                     buildToPlanned(pm, options.target);
+                                     buildBufferizePipeline(pm);
+                                   });
+  ModulePipeline<>("blocksparse-to-cpu", "From the source to the llvm and omp dialects, for a CPU.",
+                   [](OpPassManager &pm, const NoOptions &) {
+                     buildToPlanned(pm, TargetInfo());
+                     buildBufferizePipeline(pm);
+                     buildConvertToCPUPipeline(pm, TargetInfo());
+                     buildLowerToLLVMPipeline(pm);
+                   });
 }

@@ -8,6 +8,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
+#include <cstdlib>
 #include <dlfcn.h>
 
 using namespace llvm;
@@ -36,4 +37,16 @@ std::string mlir::blocksparse::findInstalledLibrary(StringRef name) {
       return path.str().str();
   }
   return "";
+}
+
+mlir::FailureOr<std::string> mlir::blocksparse::readLibraryVariable(const char *variable,
+                                                                    StringRef what,
+                                                                    EmitErrorFn emitError) {
+  const char *path = std::getenv(variable);
+  if (!path)
+    return std::string();
+  if (sys::fs::exists(path))
+    return std::string(path);
+  return emitError() << "expects " << variable << " to name " << what << ", but got '" << path
+                     << "', which does not exist";
 }

@@ -7,17 +7,13 @@
 #include "llvm/Support/DynamicLibrary.h"
 #include "llvm/Support/FileSystem.h"
 
-#include <cstdlib>
-
 using namespace mlir;
 
 FailureOr<std::string> mlir::blocksparse::findOpenMPRuntime(EmitErrorFn emitError) {
-  if (const char *path = std::getenv("BLOCKSPARSE_LIBOMP")) {
-    if (llvm::sys::fs::exists(path))
-      return std::string(path);
-    return emitError() << "expects BLOCKSPARSE_LIBOMP to name LLVM's OpenMP runtime, but got '"
-                       << path << "', which does not exist";
-  }
+  FailureOr<std::string> chosen =
+      readLibraryVariable("BLOCKSPARSE_LIBOMP", "LLVM's OpenMP runtime", emitError);
+  if (failed(chosen) || !chosen->empty())
+    return chosen;
   std::string installed = findInstalledLibrary("libomp.so.5");
   if (!installed.empty())
     return installed;

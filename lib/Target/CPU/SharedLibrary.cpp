@@ -68,10 +68,11 @@ static LogicalResult runDriver(StringRef driver, ArrayRef<StringRef> arguments,
 
 /// Returns the path of libblocksparse_runtime.so: the environment variable BLOCKSPARSE_RUNTIME,
 /// else the one that was installed with this compiler, else the name that the linker finds.
-static std::string findDeviceRuntime() {
-  if (const char *chosen = std::getenv("BLOCKSPARSE_RUNTIME"))
-    return chosen;
+static FailureOr<std::string> findDeviceRuntime(EmitErrorFn emitError) {
   std::string name = "libblocksparse_runtime.so";
+  FailureOr<std::string> chosen = readLibraryVariable("BLOCKSPARSE_RUNTIME", name, emitError);
+  if (failed(chosen) || !chosen->empty())
+    return chosen;
   std::string installed = findInstalledLibrary(name);
   return installed.empty() ? name : installed;
 }
@@ -108,8 +109,12 @@ static LogicalResult link(StringRef object, StringRef output, bool usesDevice,
       *driver,          "-shared", "-o", output.str(), input.path.str().str(), "-Wl,-rpath,$ORIGIN",
       "-Wl,--as-needed"};
   addLibrary(*runtime, words);
-  if (usesDevice)
-    addLibrary(findDeviceRuntime(), words);
+  if (usesDevice) {
+    FailureOr<std::string> device = findDeviceRuntime(emitError);
+    if (failed(device))
+      return failure();
+    addLibrary(*device, words);
+  }
   words.push_back("-lm");
   SmallVector<StringRef> arguments(words.begin(), words.end());
   return runDriver(*driver, arguments, emitError);

@@ -63,6 +63,17 @@ func.func @sampled(%c: !w, %h: tensor<128x128xf16, #wide>, %a: tensor<32x40xf32>
   return %0, %1, %2 : !w, !w, tensor<128x128xf16, #wide>
 }
 
+// Operations without such an operand: a number that multiplies stored elements.
+func.func @sparse_factors(%a: tensor<32x40xf32>, %b: tensor<40x48xf32>, %c: !w, %n: f32) -> !w {
+  %0 = blocksparse.sdd %a, %b : (tensor<32x40xf32>, tensor<40x48xf32>) -> !w
+  %1 = linalg.map ins(%0, %c : !w, !w) outs(%c : !w) (%x: f32, %y: f32, %o: f32) {
+    %p = arith.mulf %x, %n : f32
+    %q = arith.addf %p, %y : f32
+    linalg.yield %q : f32
+  }
+  return %1 : !w
+}
+
 func.func @integers(%w: tensor<32x48xi8, #layout>, %x: tensor<48x16xi8>, %s: tensor<i32> {blocksparse.value = dense<3> : tensor<i32>}) -> tensor<32x16xi32> {
   %0 = blocksparse.dsd %w, %x alpha(%s) : (tensor<32x48xi8, #layout>, tensor<48x16xi8>, tensor<i32>) -> tensor<32x16xi32>
   return %0 : tensor<32x16xi32>
