@@ -284,8 +284,8 @@ LogicalResult LayoutAttr::verifyEncoding(ArrayRef<int64_t> shape, Type elementTy
 // Syntax
 //===----------------------------------------------------------------------===//
 
-// The parsers of the three forms read to the closing `>`, and make the layout after it: text that is
-// wrong behind a large pattern is an error before any block is drawn.
+// The parsers of the three forms read to the closing `>`, and make the layout after it: text that
+// is wrong behind a large pattern is an error before any block is drawn.
 
 /// Parses the text after `mask`, as in "1010/0111": one row of digits for each block row, the heads
 /// one after another.
