@@ -59,6 +59,9 @@ def check(argument, value):
             raise ArgumentError(argument, "a tensor that is not nested", "a nested one")
         if value.layout is not sys.modules["torch"].strided:
             raise ArgumentError(argument, "a tensor of layout torch.strided", str(value.layout))
+        if sys.modules["torch"]._C._functorch.is_functorch_wrapped_tensor(value):
+            raise ArgumentError(argument, "a tensor with memory, outside of torch.vmap and torch.func.grad",
+                                "one that they have made")
         if value.device.type not in ("cpu", "cuda"):
             raise ArgumentError(argument, "a tensor on the CPU or on a CUDA device", str(value.device))
         # Lazy conjugation and negation are not in memory.

@@ -213,6 +213,17 @@ class WrongTensors(unittest.TestCase):
             # Any strides are right.
             torch.testing.assert_close(call(value.mT.contiguous().mT if value.ndim > 1 else value), call(value))
 
+    def test_transforms_of_functions(self):
+        values, x = torch.randn(4, 4, 4), torch.randn(2, 12, 5)
+        bsr = torch.sparse_bsr_tensor(torch.tensor([0, 2, 4]), torch.tensor([0, 2, 0, 1]), values, (8, 12))
+        for name, call in {"dsd": lambda one: blocksparse.dsd(LAYOUT, values, one),
+                           "bsr_dense_mm": lambda one: blocksparse.bsr_dense_mm(bsr, one),
+                           "matmul": lambda one: blocksparse.matmul(one, one.mT)}.items():
+            for _ in range(2):
+                with self.subTest(name), self.assertRaisesRegex(ArgumentError, "outside of torch.vmap"):
+                    torch.vmap(call)(x)
+                call(x[0])
+
     def test_gradients_that_are_asked_for(self):
         for label, call, value, _ in self.tensors():
             if not value.is_floating_point():
