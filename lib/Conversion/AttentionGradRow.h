@@ -1,9 +1,9 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// The gradient of attention by scalar loops, for both backends. With p = exp(score - lse) and ds =
-// p
-// * (dout . v - sum), where sum is that of out * dout over the row, less dlse:
+// The gradient of attention by scalar loops, for GPUs; the CPU takes its rows alone. With
+// p = exp(score - lse) and ds = p * (dout . v - sum), where sum is that of out * dout over the row,
+// less dlse:
 //   dq[i] = scale * sum over keys j of ds * k[j]
 //   dk[j] = scale * sum over queries i of ds * q[i]
 //   dv[j] = sum over queries i of p * dout[i]

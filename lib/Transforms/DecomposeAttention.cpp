@@ -238,8 +238,6 @@ static void decompose(AttentionGradOp op) {
 /// Returns true if a fused kernel computes `op`, attention or its gradient, on `target`, and its
 /// schedule, if it has one, names such a kernel.
 static bool staysFused(Operation *op, const ::blocksparse::TargetInfo &target) {
-  if (target.isCPU() && !isa<AttentionOp>(op))
-    return false;
   const ::blocksparse::KernelFamily fused = target.isCPU()
                                                 ? ::blocksparse::KernelFamily::CPURows
                                                 : ::blocksparse::KernelFamily::CUDAAttention;

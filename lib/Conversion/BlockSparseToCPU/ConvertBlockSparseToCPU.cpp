@@ -40,6 +40,15 @@ static Value getStaticValues(Operation *op) {
   return {};
 }
 
+/// Returns the operands of `op` whose number of columns must be known: scratch is made for them.
+static SmallVector<Value> getStaticColumns(Operation *op) {
+  if (auto attention = dyn_cast<PlannedAttentionOp>(op))
+    return {attention.getQ(), attention.getV()};
+  if (auto grad = dyn_cast<PlannedAttentionGradOp>(op))
+    return {grad.getQ(), grad.getV()};
+  return {};
+}
+
 std::string mlir::blocksparse::findCPULoweringFault(Operation *op) {
   if (!isPlannedOp(op))
     return llvm::formatv("expects a planned operation, but got {0}", op->getName());
@@ -59,6 +68,10 @@ std::string mlir::blocksparse::findCPULoweringFault(Operation *op) {
     if (type.getRank() < 3 || llvm::any_of(type.getShape().take_back(2), ShapedType::isDynamic))
       return llvm::formatv("expects values in blocks of static shape, but got '{0}'", Type(type));
   }
+  for (Value matrices : getStaticColumns(op))
+    if (auto type = cast<MemRefType>(matrices.getType()); type.isDynamicDim(type.getRank() - 1))
+      return llvm::formatv("expects q and v of a static number of columns, but got '{0}'",
+                           Type(type));
   return "";
 }
 
