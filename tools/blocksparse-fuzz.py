@@ -16,6 +16,9 @@ With `--device=simulated` there are valid programs alone, on the simulated GPU: 
 orders of warps that a drawn seed varies, and now and then scalar kernels alone. A fault that the simulator
 reports is a finding, too.
 
+With `--run-time-patterns` every pattern that an operation takes as data is data, and products of Hopper ask for the
+kernels whose tables the device then makes.
+
 A finding is shrunk as long as the failure stays the same, then written to a file with the command
 that shows it. The exit status is 1 if there is one.
 """
@@ -46,13 +49,31 @@ CRASH_WORDS = re.compile(r"LLVM ERROR|Assertion|UNREACHABLE|PLEASE submit|Saniti
 # Programs from numbers ------------------------------------------------------------------
 
 
+# What the choices of a program may be whose patterns are data: all patterns that can be; and products
+# that the kernels take whose tables a Hopper GPU makes.
+RUN_TIME = {"dynamic": [True]}
+PLANNED = RUN_TIME | {
+    "operation": ["dsd", "dds", "bsr_addmm"], "element": ["f16", "bf16"],
+    "block": [(16, 16), (32, 32), (64, 64)], "lead": [()], "lead_dense": [()], "open": [False],
+    "zero": [None], "zero_width": [0], "width": [16, 24, 64], "wide": [False],
+    "rows_cut": ["none"], "cols_cut": ["none"],
+}
+
+
+def choices_of(options):
+    """Returns what the command line leaves of the options of some choices."""
+    return RUN_TIME if options.run_time_patterns else {}
+
+
 class Draws:
     """Chooses by a list of numbers, and at random after its end. The same list gives the same
-    program; smaller numbers and shorter lists give simpler ones."""
+    program; smaller numbers and shorter lists give simpler ones. `only` has the options of
+    some choices, by name, wherever one of them is there."""
 
-    def __init__(self, numbers, rng=None):
+    def __init__(self, numbers, rng=None, only=None):
         self.numbers = list(numbers)
         self.rng = rng
+        self.only = only or {}
         self.position = 0
         self.pool, self.used, self.repeated, self.transposed = [], [], [], []
 
@@ -60,6 +81,8 @@ class Draws:
         if self.position == len(self.numbers):
             self.numbers.append(self.rng.below(1 << 16) if self.rng else 0)
         options = list(options)
+        if name in self.only:
+            options = [option for option in options if option in self.only[name]] or options
         choice = self.numbers[self.position] % len(options)
         self.numbers[self.position] = choice
         self.position += 1
@@ -72,8 +95,8 @@ NEXT = ["to_dense", "softmax", "dsd", "sampled_addmm", "transpose", "dds", "bsr_
         "softmax_grad", "disassemble", "from_dense", "sdd", "matmul", "add"]
 
 
-def make_program(draws, name, scalar=False):
-    module = Module(scalar)
+def make_program(draws, name, scalar=False, planned=False):
+    module = Module(scalar, planned)
     f = Function(module, name)
     for step in range(draws("length", [1, 2, 3, 4])):
         OPERATIONS[draws("operation", NEXT if step else FIRST)](f, draws)
@@ -246,6 +269,7 @@ def shrink_lines(text, fails):
 class Fuzzer:
     def __init__(self, options, folder):
         self.options = options
+        self.only = choices_of(options)
         self.runner = Runner(options.bin.resolve(), folder, options.threads)
         self.deadline = time.monotonic() + options.seconds
         self.lock = threading.Lock()
@@ -275,10 +299,14 @@ class Fuzzer:
                   + "".join(f"  {line}\n" for line in text.splitlines()), flush=True)
 
     def check_program(self, numbers, rng=None):
-        draws = Draws(numbers, rng)
+        draws = Draws(numbers, rng, self.only)
         flags = run_flags(draws) + device_flags(draws, self.options.device)
         scalar = bool(self.options.device) and draws("scalar", [False] * 7 + [True])
-        text = make_program(draws, "program", scalar).text()
+        planned = (self.options.run_time_patterns and "--target=cuda:sm_90a" in flags
+                   and not scalar and draws("planned", [True, False]))
+        if planned:
+            draws.only = PLANNED
+        text = make_program(draws, "program", scalar, planned).text()
         outcome, output = self.runner.run("blocksparse-run", flags, text)
         return draws.numbers, outcome, output, text, flags
 
@@ -302,7 +330,7 @@ class Fuzzer:
         self.report(outcome, text, f"blocksparse-run {{}} {' '.join(flags)}", output)
 
     def test_text(self, rng):
-        draws = Draws([], rng)
+        draws = Draws([], rng, self.only)
         text = make_program(draws, "program").text()
         tool, flags, numbers = [
             ("blocksparse-opt", [], NUMBERS),
@@ -329,7 +357,7 @@ class Fuzzer:
     def test_probe(self, rng):
         build, changes_program = PROBES[rng.below(len(PROBES))]
         for _ in range(20):
-            probe = (build(rng, make_program(Draws([], rng), "program").text())
+            probe = (build(rng, make_program(Draws([], rng, self.only), "program").text())
                      if changes_program else build(rng))
             if probe:
                 break
@@ -372,7 +400,7 @@ def write_programs(options):
     options.output.mkdir(parents=True, exist_ok=True)
     for number in range(options.write):
         rng = Rng(mix("fuzz", options.seed, number))
-        text = make_program(Draws([], rng), "program").text()
+        text = make_program(Draws([], rng, choices_of(options)), "program").text()
         (options.output / f"{options.seed}-{number:04d}.mlir").write_text(text)
     return 0
 
@@ -389,6 +417,8 @@ def main():
     parser.add_argument("--threads", type=int, default=2, help="threads of a compiled program")
     parser.add_argument("--device", default="", choices=["", "simulated"],
                         help="simulated: only programs, on the simulated GPU (default: the CPU)")
+    parser.add_argument("--run-time-patterns", action="store_true",
+                        help="patterns are data in all programs, wherever an operation takes them as such")
     parser.add_argument("--max-findings", type=int, default=20)
     parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("fuzz-findings"),
                         help="directory for reproducers (default: fuzz-findings)")

@@ -242,12 +242,35 @@ SCALAR = {"sdd", "dsd", "dds", "bsr_addmm", "sampled_addmm", "scatter_mm", "matm
           "softmax_grad"}
 
 
+# Schedules of products over run-time patterns, whose tables a Hopper GPU makes itself, by block.
+PLANNED = {
+    (16, 16): "cuda.stream, tile = 64x64, panels = 3, stages = 2, warps = 4",
+    (32, 32): "cuda.stream, tile = 128x64, panels = 2, stages = 2, warps = 4",
+    (64, 64): "cuda.wgmma, tile = 128x64",
+}
+
+
+def planned_schedule(name, operands, results):
+    """Returns the schedule of a product that the device can plan, or None."""
+    pattern = next((v.type for v in operands if isinstance(v.type.encoding, Bsr)), None)
+    if name not in ("dsd", "dds", "bsr_addmm") or pattern is None:
+        return None
+    # One type of 16 bits, one pattern for one matrix, and rows that tensor maps take.
+    types = [operands[0].type, operands[1].type, results[0]]
+    if any(t.element != pattern.element or t.element not in ("f16", "bf16") or len(t.shape) != 2
+           or any(not size or size % 8 for size in t.shape) for t in types):
+        return None
+    return PLANNED.get(pattern.encoding.block)
+
+
 class Module:
     """Holds functions and the aliases of the encodings in their types. If it is scalar, the
-    schedules of its operations ask for scalar kernels of a GPU, whatever others there are."""
+    schedules of its operations ask for scalar kernels of a GPU, whatever others there are; if it
+    is planned, products over run-time patterns ask for kernels whose tables the device makes."""
 
-    def __init__(self, scalar=False):
+    def __init__(self, scalar=False, planned=False):
         self.scalar = scalar
+        self.planned = planned
         self.aliases = {}
         self.functions = []
 
@@ -305,6 +328,8 @@ class Function:
         entries = []
         if self.module.scalar and name in SCALAR:
             attributes = {**(attributes or {}), "schedule": "#blocksparse.schedule<cuda.simt>"}
+        if self.module.planned and (schedule := planned_schedule(name, operands, results)):
+            attributes = {**(attributes or {}), "schedule": f"#blocksparse.schedule<{schedule}>"}
         for key, value in (attributes or {}).items():
             if value is True:
                 entries.append(key)
