@@ -25,8 +25,9 @@ usage: bash tools/dev.sh COMMAND [ARG ...]
   fuzz [SECONDS] [OPTION]
                   random programs, CPU against reference (default 600 s); --device=simulated:
                   on the simulated GPU
-  fuzz-readers [SECONDS]
-                  libFuzzer on every reader of data, under sanitizers (default 60 s for each)
+  fuzz-readers [SECONDS] [OPTION]
+                  libFuzzer on every reader of data, under sanitizers (default 60 s for each), with
+                  another seed each time; --seed=1: the same inputs each time, as in CI
   format [FILE]   format the C++ sources in place
   format-check [FILE]
                   fail when a C++ source is not formatted
@@ -308,7 +309,7 @@ run_asan() {
 run_fuzz_readers() {
   sanitize fuzz
   build fuzz-readers
-  /usr/bin/python3 test/Fuzz/fuzz_readers.py --build "$build" --seconds "${1:-60}"
+  /usr/bin/python3 test/Fuzz/fuzz_readers.py --build "$build" --seconds "${1:-60}" "${@:2}"
 }
 
 # Regenerates the documents that are made from the ODS files.

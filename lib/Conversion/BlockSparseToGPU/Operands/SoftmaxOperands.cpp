@@ -7,6 +7,7 @@
 #include "../../Device/Elements.h"
 #include "../../Device/Loops.h"
 #include "../KernelBuilder.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 
 #include <limits>
 
