@@ -75,7 +75,7 @@ static LogicalResult compile(const ::blocksparse::TargetInfo &target,
 
 TEST(Registration, PipelinesForCPUsBringTheirModels) {
   EXPECT_TRUE(succeeded(compile(::blocksparse::TargetInfo(), [](OpPassManager &manager) {
-    buildConvertToCPUPipeline(manager);
+    buildConvertToCPUPipeline(manager, ::blocksparse::TargetInfo());
     buildLowerToLLVMPipeline(manager);
   })));
 }
