@@ -49,8 +49,8 @@ CRASH_WORDS = re.compile(r"LLVM ERROR|Assertion|UNREACHABLE|PLEASE submit|Saniti
 # Programs from numbers ------------------------------------------------------------------
 
 
-# What the choices of a program may be whose patterns are data: all patterns that can be; and products
-# that the kernels take whose tables a Hopper GPU makes.
+# These limit the choices of a program whose patterns are data: to patterns that can be data, and to
+# the products that the kernels take whose tables a Hopper GPU makes.
 RUN_TIME = {"dynamic": [True]}
 PLANNED = RUN_TIME | {
     "operation": ["dsd", "dds", "bsr_addmm"], "element": ["f16", "bf16"],

@@ -1,7 +1,7 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// What kernels that make tables share: one warp for each row of a table, launched before the kernel
+// Kernels that make tables share this: one warp for each row of a table, launched before the kernel
 // before it has ended, and sums over the lanes of a warp. They take little time themselves, so that
 // the launches and the loads that follow each other decide what they cost.
 
