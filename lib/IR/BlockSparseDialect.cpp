@@ -3,6 +3,7 @@
 
 #include "blocksparse/IR/BlockSparseDialect.h"
 #include "BytecodeInterface.h"
+#include "ShapeReification.h"
 #include "blocksparse/IR/BlockSparseAttrs.h"
 #include "blocksparse/IR/BlockSparseOps.h"
 #include "blocksparse/Plan/Tables.h"
@@ -84,6 +85,7 @@ void BlockSparseDialect::initialize() {
       >(this);
   addInterfaces<AliasInterface, MayInline>();
   detail::addBytecodeInterface(*this);
+  detail::attachShapeReification(*getContext());
 }
 
 #define GET_OP_CLASSES
