@@ -209,8 +209,14 @@ build() {
 
 # Prints the given files, or else every tracked or new C++ source.
 sources() {
+  local file
   if [ $# -gt 0 ]; then
-    printf '%s\n' "$@"
+    for file in "$@"; do
+      case "$file" in
+        *.h | *.cpp | *.c) echo "$file" ;;
+        *) echo "$file: is no C++ source and stays as it is" >&2 ;;
+      esac
+    done
     return
   fi
   git ls-files -co --exclude-standard -- '*.h' '*.cpp' '*.c' | while read -r file; do
@@ -372,8 +378,8 @@ case "$command" in
   asan) run_asan ;;
   fuzz) build && /usr/bin/python3 tools/blocksparse-fuzz.py --bin "$build/bin" --seconds "${1:-600}" "${@:2}" ;;
   fuzz-readers) run_fuzz_readers "$@" ;;
-  format) setup && sources "$@" | xargs "$llvm/bin/clang-format" -i ;;
-  format-check) setup && sources "$@" | xargs "$llvm/bin/clang-format" --dry-run -Werror ;;
+  format) setup && sources "$@" | xargs -r "$llvm/bin/clang-format" -i ;;
+  format-check) setup && sources "$@" | xargs -r "$llvm/bin/clang-format" --dry-run -Werror ;;
   lint) run_lint ;;
   tidy) run_tidy "$@" ;;
   docs) docs ;;
