@@ -27,7 +27,8 @@ usage: bash tools/dev.sh COMMAND [ARG ...]
                   on the simulated GPU
   fuzz-readers [SECONDS] [OPTION]
                   libFuzzer on every reader of data, under sanitizers (default 60 s for each), with
-                  another seed each time; --seed=1: the same inputs each time, as in CI
+                  another seed each time; --seed=1: the same inputs each time; PRESET=asan: in the
+                  build of asan, where coverage does not guide it, as in CI
   format [FILE]   format the C++ sources in place
   format-check [FILE]
                   fail when a C++ source is not formatted
@@ -311,9 +312,10 @@ run_asan() {
   run_suite "$build"/test/{IR,Transforms,Pipelines,Conversion,Target,Tools,Integration/Cases}
 }
 
-# Runs every fuzz target of test/Fuzz. The build is of the libraries that read, and of no tool.
+# Runs every fuzz target of test/Fuzz. The build is of the libraries that read, and of no tool, unless
+# it is that of the tests under sanitizers.
 run_fuzz_readers() {
-  sanitize fuzz
+  [ "$preset" = asan ] || sanitize fuzz
   build fuzz-readers
   /usr/bin/python3 test/Fuzz/fuzz_readers.py --build "$build" --seconds "${1:-60}" "${@:2}"
 }
