@@ -261,7 +261,7 @@ run_suite() {
     { status=1; grep -E '\[  FAILED  \]|Failed|Failure|error:' "$unit" | head -n 60; }
   local passed failed skipped
   read -r passed failed skipped < <(count "$results" "$unit")
-  [ "$skipped" -eq 0 ] || echo "skipped: tests that need a GPU, torch (setup-torch), jax (setup-jax), or a tool that is not here (REQUIRES lines)"
+  [ "$skipped" -eq 0 ] || echo "skipped: tests that need a GPU, torch (setup-torch), jax (setup-jax), or a tool that is not here (REQUIRES lines), or that sanitizers make long (UNSUPPORTED)"
   echo "$passed passed, $failed failed, $skipped skipped"
   return $status
 }
