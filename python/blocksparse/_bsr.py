@@ -183,6 +183,11 @@ def _fill_in(array, batched):
     return array.reshape((array.shape[0], 1, *array.shape[1:])) if batched and array.ndim == 3 else array
 
 
+def _leave_out(array, batched):
+    """Returns a result [B, 1, rows, columns] as [B, rows, columns] where the sparse tensor has batches."""
+    return array.reshape((array.shape[0], *array.shape[2:])) if batched else array
+
+
 def addmm(bsr, dense, values, extra, alpha, beta, result, policy="never"):
     """Returns left_alpha * (alpha * bsr @ dense) * right_alpha + beta * input.
 
@@ -216,7 +221,7 @@ def addmm(bsr, dense, values, extra, alpha, beta, result, policy="never"):
         return static(values, dense, *arrays)
     call = _operations.compiled(key, dense, build)
     found = call(*bsr.arguments(values), dense, *arrays)
-    return found.reshape((found.shape[0], *found.shape[2:])) if batched else found
+    return _leave_out(found, batched)
 
 
 def transposed_mm(bsr, dense, values):
@@ -231,7 +236,7 @@ def transposed_mm(bsr, dense, values):
 
     key = ("bsr_transposed_mm", bsr.key, tuple(dense.shape))
     found = _operations.compiled(key, dense, build)(*bsr.arguments(values), dense)
-    return found.reshape((found.shape[0], *found.shape[2:])) if bsr.is_batched else found
+    return _leave_out(found, bsr.is_batched)
 
 
 def addmm_gradient(bsr, gradient, dense, values, alpha, needed):
@@ -259,8 +264,8 @@ def addmm_gradient(bsr, gradient, dense, values, alpha, needed):
     key = ("bsr_addmm_gradient", bsr.key, tuple(gradient.shape), tuple(dense.shape), float(alpha), of_values, of_dense)
     found = _operations.compiled(key, gradient, build)(*bsr.arguments(values), gradient, *[dense] * of_values)
     found = [found] if of_values != of_dense else list(found)
-    if of_dense and bsr.is_batched:
-        found[-1] = found[-1].reshape((found[-1].shape[0], *found[-1].shape[2:]))
+    if of_dense:
+        found[-1] = _leave_out(found[-1], bsr.is_batched)
     return found
 
 
@@ -307,7 +312,7 @@ def factors_gradient(bsr, gradient, a, b, alpha, needed):
     found = _operations.compiled(key, gradient, build)(*bsr.arguments(gradient), *[transposed] * needed[0],
                                                        *[a] * needed[1])
     found = [found] if needed[0] != needed[1] else list(found)
-    return [one.reshape((one.shape[0], *one.shape[2:])) if bsr.is_batched else one for one in found]
+    return [_leave_out(one, bsr.is_batched) for one in found]
 
 
 def softmax(bsr, values, scale=1.0):
@@ -348,7 +353,7 @@ def attention(bsr, q, k, v, scale, returns_weights=False):
     key = ("bsr_attention", bsr.key, tuple(q.shape), tuple(k.shape), tuple(v.shape), float(scale), returns_weights)
     found = _operations.compiled(key, q, build)(*bsr.arguments(), q, k, v)
     found, *weights = found if returns_weights else (found,)
-    found = found.reshape((found.shape[0], *found.shape[2:])) if bsr.is_batched else found
+    found = _leave_out(found, bsr.is_batched)
     return (found, *weights) if returns_weights else found
 
 
@@ -382,7 +387,7 @@ def attention_gradient(bsr, q, k, v, weights, gradient, scale):
 
     key = ("bsr_attention_gradient", bsr.key, tuple(q.shape), tuple(k.shape), tuple(v.shape), float(scale))
     found = _operations.compiled(key, q, build)(*bsr.arguments(weights), q, k, v, gradient)
-    return [one.reshape((one.shape[0], *one.shape[2:])) if bsr.is_batched else one for one in found]
+    return [_leave_out(one, bsr.is_batched) for one in found]
 
 
 def softmax_gradient(bsr, y, dy, scale=1.0):

@@ -36,8 +36,8 @@ class Route:
     """Holds how an operation is differentiated.
 
     slow: computes the result from the matrix and the arrays, holding none itself; where that is a matrix, it returns
-    the values and more. sums: by position among the values
-    and the arrays, the factors of those that are added to the result; their gradients need no function of ours.
+    the values and more. sums: by position among the values and the arrays, the factors of those that are added to the
+    result; their gradients need no function of ours.
     """
 
     __slots__ = ("is_declined", "is_matrix", "plans", "slow", "sums")

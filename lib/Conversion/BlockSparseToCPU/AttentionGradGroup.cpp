@@ -63,7 +63,7 @@ AttentionGradGroup::AttentionGradGroup(ImplicitLocOpBuilder &b, PlannedAttention
       dout(DenseView::get(b, op.getDout(), /*transposed=*/true)), k(DenseView::get(b, op.getK())),
       v(DenseView::get(b, op.getV())), lse(viewRows(b, op.getLse())),
       rows(DenseView::get(b, op.getRows())), depth(countCols(op.getQ())),
-      valueCols(countCols(op.getV())), mostKeys(chooseChunk(op)), forbids(op.getCausal()),
+      width(countCols(op.getV())), mostKeys(chooseChunk(op)), forbids(op.getCausal()),
       scoreTile(chooseTile(op, options)),
       group(b, scoreTile, mostKeys,
             ScoreRules{op.getScale().convertToDouble(), /*softCap=*/0, getPositions(b, op)}) {}
@@ -77,12 +77,12 @@ void AttentionGradGroup::allocate(Value taskBatch, Value taskHead) {
   head = taskHead;
   int64_t tileKeys = llvm::alignTo(mostKeys, scoreTile.rows);
   queryPanel = allocateRows(depth);
-  doutPanel = allocateRows(valueCols);
+  doutPanel = allocateRows(width);
   statistics = allocateRows(2);
   powers = allocateRows(tileKeys);
   slopes = allocateRows(tileKeys);
   keyRows.emplace(b, mostKeys, depth, scoreTile.accumulator);
-  valueRows.emplace(b, mostKeys, valueCols, scoreTile.accumulator);
+  valueRows.emplace(b, mostKeys, width, scoreTile.accumulator);
   group.allocate({});
 }
 
@@ -103,7 +103,7 @@ void AttentionGradGroup::enter(Value row, Value count) {
     packPanel(b, scoreTile, source, noUnitStride, zero, extent, panel);
   };
   pack(q, depth, queryPanel);
-  pack(dout, valueCols, doutPanel);
+  pack(dout, width, doutPanel);
   emitStatistics(row, count);
   group.enter(batch, row, count, k.rows());
 }
@@ -136,7 +136,7 @@ void AttentionGradGroup::emitWeights(KeyChunk keys) {
   valueRows->enter(b, v.matrix(b, batch, head), keys.first, keys.count, scoreTile.lanes);
   group.emitProducts(keys, *keyRows, depth, queryPanel, powers);
   group.emitScores(keys, powers, SmallVector<Value>(group.vectors(), group.lowest()));
-  group.emitProducts(keys, *valueRows, valueCols, doutPanel, slopes);
+  group.emitProducts(keys, *valueRows, width, doutPanel, slopes);
   emitLoop(b, indexConstant(b, 0), keys.count, 1, [&](Builder &, Value key) {
     Value none = group.constant(0);
     for (int64_t i = 0; i < group.vectors(); ++i) {

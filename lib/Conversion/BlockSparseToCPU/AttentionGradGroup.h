@@ -42,6 +42,9 @@ public:
   AttentionGroup &scores() { return group; }
   const TileShape &tile() const { return scoreTile; }
   int64_t chunkKeys() const { return mostKeys; }
+  /// Return the numbers of columns of q and k, and of v.
+  int64_t keyCols() const { return depth; }
+  int64_t valueCols() const { return width; }
 
 private:
   using Builder = ImplicitLocOpBuilder;
@@ -51,7 +54,7 @@ private:
 
   ImplicitLocOpBuilder &b;
   DenseView q, dout, k, v, lse, rows;
-  int64_t depth, valueCols, mostKeys;
+  int64_t depth, width, mostKeys;
   bool forbids;
   TileShape scoreTile;
   AttentionGroup group;

@@ -7,8 +7,8 @@
 // AttentionGradGroup computes the probabilities and the gradients of scores again. Each task writes
 // rows of its own, in an order that does not depend on the number of threads.
 //
-// What a forbidden element would multiply is not used: if a gradient is NaN and `causal` may
-// forbid, it is computed again without the weights that are 0.
+// A NaN that only forbidden elements multiply must not reach a gradient. If a gradient is NaN and
+// `causal` may forbid elements, it is computed again without the weights that are 0.
 
 #include "../AttentionGradRow.h"
 #include "AttentionGradGroup.h"
@@ -203,8 +203,7 @@ void GradLowering::storeElement(const MatrixView &matrix, Value row, Value col, 
 QueryGradLowering::QueryGradLowering(ImplicitLocOpBuilder &b, PlannedAttentionGradOp op,
                                      const CPULoweringOptions &options)
     : GradLowering(b, op, options, op.getSegments(), op.getEntries()),
-      dq(DenseView::get(b, op.getDq())),
-      depth(cast<MemRefType>(op.getQ().getType()).getShape().back()), productTile(group.tile()) {
+      dq(DenseView::get(b, op.getDq())), depth(group.keyCols()), productTile(group.tile()) {
   productTile.rows =
       TileShape::choose(productTile.accumulator, ScheduleAttr(), options, depth, op.getBlock()[0])
           .rows;
@@ -268,12 +267,9 @@ void QueryGradLowering::emitProducts(KeyChunk chunk, Value skipsZeros) {
 KeyGradLowering::KeyGradLowering(ImplicitLocOpBuilder &b, PlannedAttentionGradOp op,
                                  const CPULoweringOptions &options)
     : GradLowering(b, op, options, op.getColumnSegments(), op.getColumnEntries()) {
-  auto countCols = [](Value matrices) {
-    return cast<MemRefType>(matrices.getType()).getShape().back();
-  };
-  dk = {DenseView::get(b, op.getQ()), DenseView::get(b, op.getDk()), countCols(op.getQ()),
+  dk = {DenseView::get(b, op.getQ()), DenseView::get(b, op.getDk()), group.keyCols(),
         op.getScale().convertToDouble(), Value()};
-  dv = {DenseView::get(b, op.getDout()), DenseView::get(b, op.getDv()), countCols(op.getV()),
+  dv = {DenseView::get(b, op.getDout()), DenseView::get(b, op.getDv()), group.valueCols(),
         /*scale=*/1, Value()};
 }
 

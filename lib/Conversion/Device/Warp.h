@@ -21,7 +21,7 @@ Value laneCount(ImplicitLocOpBuilder &b);
 /// Returns `value` (i32) of lane 0 in all lanes of a warp. ptxas then knows that it is uniform.
 Value makeUniform(ImplicitLocOpBuilder &b, Value value);
 
-/// Reduces `x` (f32 or f64) over the lanes of a warp and returns the result in every lane.
+/// Reduces `x` (i32, f32 or f64) over the lanes of a warp and returns the result in every lane.
 /// `combine` must be commutative. A lane without a partner keeps its value.
 Value reduceWarp(ImplicitLocOpBuilder &b, Value x,
                  function_ref<Value(ImplicitLocOpBuilder &, Value, Value)> combine);

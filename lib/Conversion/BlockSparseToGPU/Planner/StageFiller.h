@@ -9,8 +9,8 @@
 //   2. The panels that have a block are listed, with the number of blocks before each.
 //   3. Stream kernels: records are cut, as many panels in each as fit.
 //   4. Records, and the packed order, are written.
-// The numbers of steps that follow each other are what the kernel takes: a warp loads up to 128
-// entries of its row at a time, all warps list panels together, and the walk along the records
+// The number of dependent steps decides how long the kernel takes. A warp therefore has up to 128
+// entries of its row in flight, all warps list panels together, and the walk along the records
 // takes eight of them at a time.
 
 #ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_PLANNER_STAGEFILLER_H

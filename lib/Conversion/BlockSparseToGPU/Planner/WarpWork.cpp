@@ -48,9 +48,7 @@ Value mlir::blocksparse::device::valueOfLane(ImplicitLocOpBuilder &b, Value valu
 }
 
 Value mlir::blocksparse::device::sumOfLanes(ImplicitLocOpBuilder &b, Value value) {
-  for (int32_t distance = 1; distance < warpSize; distance *= 2)
-    value =
-        Int(b, value) + gpu::ShuffleOp::create(b, value, distance, warpSize, gpu::ShuffleMode::XOR)
-                            .getShuffleResult();
-  return value;
+  return reduceWarp(b, value, [](ImplicitLocOpBuilder &b, Value own, Value other) -> Value {
+    return Int(b, own) + other;
+  });
 }
