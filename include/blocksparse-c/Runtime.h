@@ -246,7 +246,8 @@ BLOCKSPARSE_RT_API blocksparseRtStatus blocksparseRtAlloc(blocksparseRtDevice de
    NULL is allowed. */
 BLOCKSPARSE_RT_API blocksparseRtStatus blocksparseRtFree(blocksparseRtDevice device, void *pointer,
                                                          blocksparseRtStream stream);
-/* Returns unused pool memory beyond `keepBytes` to the system. */
+/* Returns unused pool memory beyond `keepBytes` to the system. Waits for the work
+   on workspaces that calls of programs left to later calls, and frees them. */
 BLOCKSPARSE_RT_API blocksparseRtStatus blocksparseRtTrim(blocksparseRtDevice device,
                                                          size_t keepBytes);
 

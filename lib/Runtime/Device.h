@@ -5,6 +5,7 @@
 #define BLOCKSPARSE_LIB_RUNTIME_DEVICE_H
 
 #include "Driver.h"
+#include "Workspace.h"
 
 #include <atomic>
 #include <memory>
@@ -69,6 +70,7 @@ public:
   cuda::Device handle = 0;
   blocksparseRtDeviceInfo info = {};
   const std::unique_ptr<ModuleCache> modules;
+  WorkspaceCache workspaces;
 
 private:
   Status retainContext(cuda::Context &context);

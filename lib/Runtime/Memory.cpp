@@ -50,6 +50,10 @@ blocksparseRtStatus blocksparseRtTrim(blocksparseRtDevice handle, size_t keepByt
   Device &device = *unwrap(handle);
   ScopedContext context;
   BLOCKSPARSE_RT_TRY(context.enter(device));
+  // This way of freeing memory waits for the work on it, whose stream may be gone.
+  while (void *workspace = device.workspaces.release({}))
+    if (cuda::Result result = device.driver.cuMemFree(toDevicePointer(workspace)))
+      return device.fail(result, "cuMemFree");
   cuda::MemoryPool pool = nullptr;
   BLOCKSPARSE_RT_TRY(device.pool(pool));
   if (!pool)

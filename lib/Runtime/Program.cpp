@@ -9,6 +9,7 @@
 #include "blocksparse/Support/IndexFaults.h"
 
 #include <cstring>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -49,6 +50,16 @@ struct KnownPointer {
 } // namespace
 
 static thread_local KnownPointer known;
+
+namespace {
+/// Remembers what the driver says of the stream of this thread's latest call.
+struct CallStream {
+  const blocksparseRtCall *call = nullptr; // null: nothing is known
+  std::optional<uint64_t> number;
+};
+} // namespace
+
+static thread_local CallStream callStream;
 
 /// Makes the device's context current until endContexts.
 static Status enterContext(blocksparseRtCall &call, Device &device) {
@@ -114,6 +125,7 @@ static void note(blocksparseRtCall &call, Status status) {
 void blocksparseRtCallBegin(blocksparseRtCall *call, blocksparseRtArtifact *slot, const void *data,
                             int64_t size, void *const *pointers, int64_t count) {
   *call = {nullptr, nullptr, currentStream, BLOCKSPARSE_RT_SUCCESS, 0};
+  callStream.call = nullptr;
   note(*call, begin(*call, slot, data, size, pointers, count));
 }
 
@@ -164,15 +176,53 @@ void *blocksparseRtCallLut(blocksparseRtCall *call, blocksparseRtSite *site, con
   return entry ? entry->lut : nullptr;
 }
 
+/// Returns the number of the call's stream, or nothing where workspaces are not kept: while the
+/// stream is captured, and with a driver that gives streams no numbers.
+static std::optional<uint64_t> numberOfStream(const blocksparseRtCall &call) {
+  if (callStream.call == &call)
+    return callStream.number;
+  const Driver &driver = unwrap(call.device)->driver;
+  int capturing = 0;
+  unsigned long long number = 0;
+  callStream.call = &call;
+  callStream.number.reset();
+  if (driver.cuStreamIsCapturing && driver.cuStreamGetId &&
+      driver.cuStreamIsCapturing(call.stream, &capturing) == cuda::success && !capturing &&
+      driver.cuStreamGetId(call.stream, &number) == cuda::success)
+    callStream.number = number;
+  return callStream.number;
+}
+
+static Status allocateWorkspace(const blocksparseRtCall &call, size_t bytes, void *&pointer) {
+  WorkspaceCache &workspaces = unwrap(call.device)->workspaces;
+  std::optional<uint64_t> stream = numberOfStream(call);
+  if (stream && bytes > 0)
+    if ((pointer = workspaces.take(*stream, bytes)))
+      return BLOCKSPARSE_RT_SUCCESS;
+  Status status = blocksparseRtAlloc(call.device, bytes, call.stream, &pointer);
+  // Workspaces of other sizes may be in the way.
+  while (status == BLOCKSPARSE_RT_OUT_OF_MEMORY && stream) {
+    void *kept = workspaces.release(stream);
+    if (!kept)
+      break;
+    BLOCKSPARSE_RT_TRY(blocksparseRtFree(call.device, kept, call.stream));
+    status = blocksparseRtAlloc(call.device, bytes, call.stream, &pointer);
+  }
+  if (status == BLOCKSPARSE_RT_SUCCESS && stream && pointer)
+    workspaces.lend(*stream, pointer, bytes);
+  return status;
+}
+
 void *blocksparseRtCallAlloc(blocksparseRtCall *call, int64_t bytes) {
   void *pointer = nullptr;
   if (call->status == BLOCKSPARSE_RT_SUCCESS)
-    note(*call,
-         blocksparseRtAlloc(call->device, static_cast<size_t>(bytes), call->stream, &pointer));
+    note(*call, allocateWorkspace(*call, static_cast<size_t>(bytes), pointer));
   return pointer;
 }
 
 void blocksparseRtCallFree(blocksparseRtCall *call, void *pointer) {
+  if (pointer)
+    pointer = unwrap(call->device)->workspaces.keep(pointer);
   if (!pointer)
     return;
   if (call->status == BLOCKSPARSE_RT_SUCCESS) {

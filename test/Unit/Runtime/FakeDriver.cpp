@@ -97,6 +97,9 @@ int fakeDriverLiveModules() {
   std::lock_guard<std::mutex> lock(state().mutex);
   return state().modules;
 }
+void fakeDriverCapture(void *stream, bool capturing) {
+  static_cast<cuda::Stream>(stream)->capturing = capturing;
+}
 int fakeDriverContextDepth() { return static_cast<int>(contexts().size()); }
 
 //===-- Driver and devices ------------------------------------------------===//
@@ -220,12 +223,23 @@ Result cuCtxSynchronize() {
 
 Result cuStreamCreate(cuda::Stream *stream, unsigned) {
   ENTER_WITH_CONTEXT("cuStreamCreate");
-  *stream = new CUstream_st{contexts().back()->device};
+  std::lock_guard<std::mutex> lock(state().mutex);
+  *stream = new CUstream_st{contexts().back()->device, ++state().streams};
   return cuda::success;
 }
 Result cuStreamDestroy_v2(cuda::Stream stream) {
   ENTER_WITH_CONTEXT("cuStreamDestroy_v2");
   delete stream;
+  return cuda::success;
+}
+Result cuStreamGetId(cuda::Stream stream, unsigned long long *number) {
+  ENTER_WITH_CONTEXT("cuStreamGetId");
+  *number = stream ? stream->number : 0;
+  return cuda::success;
+}
+Result cuStreamIsCapturing(cuda::Stream stream, int *status) {
+  ENTER_WITH_CONTEXT("cuStreamIsCapturing");
+  *status = stream && stream->capturing;
   return cuda::success;
 }
 Result cuStreamSynchronize(cuda::Stream) {

@@ -24,6 +24,8 @@ struct ContextObject {
 
 struct CUstream_st {
   int device;
+  uint64_t number;
+  bool capturing = false;
 };
 struct CUevent_st {
   bool timing;
@@ -67,6 +69,7 @@ struct State {
   bool launched = false;
   int modules = 0;
   int clock = 0;
+  uint64_t streams = 0; // made so far; the default stream is number 0
 };
 
 /// Returns the state of the process.

@@ -65,6 +65,7 @@ static FakeControl loadControl() {
   get(control.liveModules, "fakeDriverLiveModules");
   get(control.contextDepth, "fakeDriverContextDepth");
   get(control.quiet, "fakeDriverQuiet");
+  get(control.capture, "fakeDriverCapture");
   return control;
 }
 

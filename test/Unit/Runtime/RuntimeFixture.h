@@ -29,6 +29,7 @@ struct FakeControl {
   decltype(&fakeDriverLiveModules) liveModules;
   decltype(&fakeDriverContextDepth) contextDepth;
   decltype(&fakeDriverQuiet) quiet;
+  decltype(&fakeDriverCapture) capture;
 };
 
 /// Returns true if BLOCKSPARSE_TEST_REAL_DRIVER selects the GPU of this machine.
