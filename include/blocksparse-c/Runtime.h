@@ -94,6 +94,8 @@ typedef struct blocksparseRtArtifactObject *blocksparseRtArtifact;
    example torch's current stream) may be passed. NULL is the default stream. */
 typedef struct CUstream_st *blocksparseRtStream;
 typedef struct CUevent_st *blocksparseRtEvent;
+/* The driver's own CUgraphExec. */
+typedef struct CUgraphExec_st *blocksparseRtGraph;
 
 typedef struct blocksparseRtDeviceInfo {
   char name[256];
@@ -233,6 +235,25 @@ BLOCKSPARSE_RT_API blocksparseRtStatus blocksparseRtEventElapsed(blocksparseRtDe
                                                                  blocksparseRtEvent start,
                                                                  blocksparseRtEvent stop,
                                                                  float *milliseconds);
+
+/*===-- Graphs ------------------------------------------------------------===*/
+
+/* Records the work that this thread puts on `stream` (one of its own, not the
+   default stream) instead of executing it, until CaptureEnd. A program can be
+   captured after one call outside of a capture, which loads its code. */
+BLOCKSPARSE_RT_API blocksparseRtStatus blocksparseRtCaptureBegin(blocksparseRtDevice device,
+                                                                 blocksparseRtStream stream);
+/* Ends the capture and makes a graph of what was recorded. After a failure
+   `*graph` is NULL, and the stream executes again. */
+BLOCKSPARSE_RT_API blocksparseRtStatus blocksparseRtCaptureEnd(blocksparseRtDevice device,
+                                                               blocksparseRtStream stream,
+                                                               blocksparseRtGraph *graph);
+/* Executes the recorded work on a stream, any number of times. */
+BLOCKSPARSE_RT_API blocksparseRtStatus blocksparseRtGraphLaunch(blocksparseRtDevice device,
+                                                                blocksparseRtGraph graph,
+                                                                blocksparseRtStream stream);
+BLOCKSPARSE_RT_API blocksparseRtStatus blocksparseRtGraphDestroy(blocksparseRtDevice device,
+                                                                 blocksparseRtGraph graph);
 
 /*===-- Memory ------------------------------------------------------------===*/
 

@@ -21,6 +21,9 @@ struct BenchSettings {
   /// the operands of a call are not in a cache; the number of sets is limited to 256, and to those
   /// that fit in memoryBytes.
   double rotateBytes = 128 << 20, memoryBytes = 16e9;
+  /// Starts each call from the host while time is taken. Without it the calls are those of a CUDA
+  /// graph, whose kernels start without the host.
+  bool eager = false;
 };
 
 /// Holds the measured times of a point.
@@ -33,6 +36,9 @@ struct BenchTimes {
   /// Microseconds that the host needs to start a call when nothing blocks it; 0 on a CPU.
   double hostMicroseconds = 0;
   int64_t sets = 0, callsPerSample = 0;
+  /// Says that the calls were those of a graph. Programs that wait for the device cannot be
+  /// captured.
+  bool graph = false;
 };
 
 /// Owns the sets of operands of one point, in memory of the device or of the host.
@@ -64,6 +70,11 @@ private:
   /// Enqueues `count` calls on the stream, which rotate over the sets.
   LogicalResult launch(int64_t count);
   LogicalResult synchronize();
+  /// Captures `calls` calls, a multiple of the number of sets, in `graph`, which stays null if that
+  /// fails.
+  void captureGraph(int64_t calls);
+  /// Does what launch does, by the graph where there is one; `count` is a multiple of its calls.
+  LogicalResult launchAll(int64_t count);
   /// Returns the milliseconds of `count` back-to-back calls.
   FailureOr<double> timeCalls(int64_t count);
   LogicalResult measureHost(BenchTimes &times);
@@ -73,6 +84,8 @@ private:
   blocksparseRtDevice device = nullptr;
   blocksparseRtStream stream = nullptr;
   blocksparseRtEvent start = nullptr, stop = nullptr;
+  blocksparseRtGraph graph = nullptr;
+  int64_t graphCalls = 0;
   std::vector<DeviceCall> deviceCalls;
   std::vector<HostCall> hostCalls;
   std::vector<::blocksparse::HostTensor> firstResults, finalResults;

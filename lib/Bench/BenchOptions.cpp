@@ -73,6 +73,7 @@ BenchMeasure BenchMeasureOptions::get() const {
   measure.settings.sampleMilliseconds = sampleTime;
   measure.settings.rotateBytes = rotate * (1 << 20);
   measure.settings.memoryBytes = memory * (1 << 20);
+  measure.settings.eager = eager;
   measure.checks = checks;
   measure.dataSeed = dataSeed;
   measure.damage = damage;

@@ -100,6 +100,9 @@ struct BenchMeasureOptions {
   NumberOption<double> memory{"memory-mb", InRange<double>{0, 1e7},
                               llvm::cl::desc("Most bytes of all sets"), llvm::cl::init(16384),
                               llvm::cl::cat(category)};
+  llvm::cl::opt<bool> eager{
+      "eager", llvm::cl::desc("On a GPU: start each call from the host, without a CUDA graph"),
+      llvm::cl::cat(category)};
   llvm::cl::opt<BenchDamage> damage{
       "damage",
       llvm::cl::desc("For tests: damage results before they are checked"),

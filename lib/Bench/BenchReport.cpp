@@ -153,6 +153,7 @@ json::Object mlir::blocksparse::toJSON(const BenchResult &result, const BenchRoo
     object["ms_max"] = times.largest;
     object["first_call_ms"] = times.first;
     object["host_us"] = times.hostMicroseconds;
+    object["graph"] = times.graph;
     object["sets"] = times.sets;
     object["calls_per_sample"] = times.callsPerSample;
     object[result.point.isSoftmax() ? "gbps" : "tflops"] = getRate(result);

@@ -14,6 +14,7 @@
 
 struct CUstream_st;
 struct CUevent_st;
+struct CUgraphExec_st;
 
 namespace blocksparse::rt::cuda {
 
@@ -26,6 +27,8 @@ using Function = struct FunctionObject *;
 using MemoryPool = struct MemoryPoolObject *;
 using Stream = CUstream_st *;
 using Event = CUevent_st *;
+using Graph = struct GraphObject *;
+using GraphExec = CUgraphExec_st *;
 
 enum : Result {
   success = 0,
@@ -82,6 +85,7 @@ enum : unsigned {
   memoryTypeDevice = 2,
   streamNonBlocking = 1,
   eventDisableTiming = 2,
+  captureThreadLocal = 1,
   memoryAttachGlobal = 1
 };
 

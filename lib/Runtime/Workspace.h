@@ -31,7 +31,7 @@ public:
   /// as many and a small rest. Returns null if there is none.
   void *take(uint64_t stream, size_t bytes);
 
-  /// Notes that a call uses the newly allocated `pointer` on `stream`.
+  /// Remembers that a call uses the newly allocated `pointer` on `stream`.
   void lend(uint64_t stream, void *pointer, size_t bytes);
 
   /// Keeps a workspace that `take` or `lend` gave to a call which is done with it. Returns the

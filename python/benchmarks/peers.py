@@ -53,7 +53,7 @@ def parse_arguments():
                         help="blocks whose dsd is also measured with constant values")
     parser.add_argument("--bench-option", action="append", default=[],
                         help="an option for the tool, such as --bench-option=--target=cuda:sm_80")
-    parser.add_argument("--eager", action="store_true", help="no CUDA graphs around the peers' calls")
+    parser.add_argument("--eager", action="store_true", help="no CUDA graphs around calls, ours and the peers'")
     parser.add_argument("--json", help="where to write the record")
     parser.add_argument("--plot", help="where to write the plot, .svg or .png; needs matplotlib")
     parser.add_argument("--report", help="a record to show; measures nothing")
@@ -104,6 +104,8 @@ class Bench:
         self.layouts = pathlib.Path(directory) / "layouts"
         self.command = [options.bench, f"--points={file}", "--serve",
                         f"--dump-layouts={self.layouts}", *options.bench_option]
+        if options.eager:
+            self.command.append("--eager")
         self.bad = {}
         self.restarts = 5
         self.start()

@@ -52,6 +52,7 @@ SAME(ours::memoryTypeHost, CU_MEMORYTYPE_HOST);
 SAME(ours::memoryTypeDevice, CU_MEMORYTYPE_DEVICE);
 SAME(ours::streamNonBlocking, CU_STREAM_NON_BLOCKING);
 SAME(ours::eventDisableTiming, CU_EVENT_DISABLE_TIMING);
+SAME(ours::captureThreadLocal, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
 SAME(ours::memoryAttachGlobal, CU_MEM_ATTACH_GLOBAL);
 SAME(ours::launchAttributeClusterDimension, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
 SAME(ours::launchAttributeProgrammaticStreamSerialization,

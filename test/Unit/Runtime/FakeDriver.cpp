@@ -100,6 +100,7 @@ int fakeDriverLiveModules() {
 void fakeDriverCapture(void *stream, bool capturing) {
   static_cast<cuda::Stream>(stream)->capturing = capturing;
 }
+int fakeDriverLiveGraphs() { return state().graphs; }
 int fakeDriverContextDepth() { return static_cast<int>(contexts().size()); }
 
 //===-- Driver and devices ------------------------------------------------===//
@@ -240,6 +241,40 @@ Result cuStreamGetId(cuda::Stream stream, unsigned long long *number) {
 Result cuStreamIsCapturing(cuda::Stream stream, int *status) {
   ENTER_WITH_CONTEXT("cuStreamIsCapturing");
   *status = stream && stream->capturing;
+  return cuda::success;
+}
+Result cuStreamBeginCapture_v2(cuda::Stream stream, int) {
+  ENTER_WITH_CONTEXT("cuStreamBeginCapture_v2");
+  stream->capturing = true;
+  return cuda::success;
+}
+Result cuStreamEndCapture(cuda::Stream stream, cuda::Graph *graph) {
+  ENTER_WITH_CONTEXT("cuStreamEndCapture");
+  stream->capturing = false;
+  *graph = new cuda::GraphObject;
+  ++state().graphs;
+  return cuda::success;
+}
+Result cuGraphInstantiateWithFlags(cuda::GraphExec *executable, cuda::Graph, unsigned long long) {
+  ENTER_WITH_CONTEXT("cuGraphInstantiateWithFlags");
+  *executable = new CUgraphExec_st;
+  ++state().graphs;
+  return cuda::success;
+}
+Result cuGraphLaunch(cuda::GraphExec, cuda::Stream) {
+  ENTER_WITH_CONTEXT("cuGraphLaunch");
+  return cuda::success;
+}
+Result cuGraphExecDestroy(cuda::GraphExec executable) {
+  ENTER_WITH_CONTEXT("cuGraphExecDestroy");
+  delete executable;
+  --state().graphs;
+  return cuda::success;
+}
+Result cuGraphDestroy(cuda::Graph graph) {
+  ENTER("cuGraphDestroy");
+  delete graph;
+  --state().graphs;
   return cuda::success;
 }
 Result cuStreamSynchronize(cuda::Stream) {

@@ -38,6 +38,8 @@ int fakeDriverLiveAllocations();
 int fakeDriverLiveModules();
 /// Stops counting, failing and recording (or resumes it), so that calls cost almost nothing.
 void fakeDriverQuiet(bool quiet);
+/// Returns the number of graphs, executable or not, that were not destroyed.
+int fakeDriverLiveGraphs();
 /// Begins or ends the capture of a stream.
 void fakeDriverCapture(void *stream, bool capturing);
 /// Returns the depth of this thread's context stack.

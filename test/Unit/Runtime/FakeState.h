@@ -20,6 +20,7 @@ namespace blocksparse::rt::cuda {
 struct ContextObject {
   int device;
 };
+struct GraphObject {};
 } // namespace blocksparse::rt::cuda
 
 struct CUstream_st {
@@ -27,6 +28,7 @@ struct CUstream_st {
   uint64_t number;
   bool capturing = false;
 };
+struct CUgraphExec_st {};
 struct CUevent_st {
   bool timing;
   int recorded; // 0 before the first record
@@ -69,6 +71,7 @@ struct State {
   bool launched = false;
   int modules = 0;
   int clock = 0;
+  std::atomic<int> graphs = 0;
   uint64_t streams = 0; // made so far; the default stream is number 0
 };
 

@@ -12,7 +12,6 @@
 
 #include <array>
 #include <cstdlib>
-#include <dlfcn.h>
 #include <thread>
 
 namespace {
@@ -399,31 +398,15 @@ TEST_F(RealDriverEarlyTest, WaitsForTheKernelBefore) {
 }
 
 TEST_F(RealDriverEarlyTest, CanBeCapturedInAGraph) {
-  // The runtime has no graph functions, so the test calls the driver as a framework's capture does.
-  const char *path = getenv("BLOCKSPARSE_CUDA_DRIVER");
-  void *library = dlopen(path ? path : "libcuda.so.1", RTLD_NOW);
-  ASSERT_NE(library, nullptr);
-  auto call = [&](const char *name, auto... arguments) {
-    auto function = reinterpret_cast<int (*)(decltype(arguments)...)>(dlsym(library, name));
-    return function ? function(arguments...) : -1;
-  };
-  void *graph = nullptr, *executable = nullptr, *context = nullptr;
-  ASSERT_EQ(call("cuStreamBeginCapture_v2", stream, /*thread local*/ 1), 0);
+  blocksparseRtGraph graph = nullptr;
+  ASSERT_OK(blocksparseRtCaptureBegin(device, stream));
   launchAll();
-  ASSERT_EQ(call("cuStreamEndCapture", stream, &graph), 0);
-  // A graph is instantiated in the current context. A framework has one; the runtime leaves a
-  // thread without one as it found it, and the driver then answers invalid context.
-  ASSERT_EQ(call("cuDevicePrimaryCtxRetain", &context, 0), 0);
-  ASSERT_EQ(call("cuCtxPushCurrent_v2", context), 0);
-  ASSERT_EQ(call("cuGraphInstantiateWithFlags", &executable, graph, 0ull), 0);
+  ASSERT_OK(blocksparseRtCaptureEnd(device, stream, &graph));
   EXPECT_EQ(read(), 0u);
   for (int i = 0; i < 100; ++i)
-    EXPECT_EQ(call("cuGraphLaunch", executable, stream), 0);
+    EXPECT_OK(blocksparseRtGraphLaunch(device, graph, stream));
   EXPECT_EQ(read(), 100 * launches);
-  EXPECT_EQ(call("cuGraphExecDestroy", executable), 0);
-  EXPECT_EQ(call("cuGraphDestroy", graph), 0);
-  EXPECT_EQ(call("cuCtxPopCurrent_v2", &context), 0);
-  EXPECT_EQ(call("cuDevicePrimaryCtxRelease_v2", 0), 0);
+  EXPECT_OK(blocksparseRtGraphDestroy(device, graph));
 }
 
 // The test makes the calls of generated code, with a tensor map that the kernel receives by value.

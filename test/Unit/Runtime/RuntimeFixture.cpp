@@ -66,6 +66,7 @@ static FakeControl loadControl() {
   get(control.contextDepth, "fakeDriverContextDepth");
   get(control.quiet, "fakeDriverQuiet");
   get(control.capture, "fakeDriverCapture");
+  get(control.liveGraphs, "fakeDriverLiveGraphs");
   return control;
 }
 

@@ -30,6 +30,7 @@ struct FakeControl {
   decltype(&fakeDriverContextDepth) contextDepth;
   decltype(&fakeDriverQuiet) quiet;
   decltype(&fakeDriverCapture) capture;
+  decltype(&fakeDriverLiveGraphs) liveGraphs;
 };
 
 /// Returns true if BLOCKSPARSE_TEST_REAL_DRIVER selects the GPU of this machine.
