@@ -7,7 +7,9 @@ An operation has three methods. forward(*arrays) returns an array or a tuple of 
 None. saved(arrays, results) picks the tuple of arrays that backward needs. backward(saved, gradients,
 needed) takes the gradient of each result (None for one without) and returns the gradient of each argument;
 needed says for each argument whether it is asked for. The first result is differentiable, once, or as many as the
-member `differentiable_results` says; then gradients has one for each.
+member `differentiable_results` says; then gradients has one for each. Arguments at the positions of its member `sums`
+have sum(gradient) as their gradient, which backward leaves out. Those at the positions of its member `constants` have
+no gradient.
 
 A class of operations is called with its constants: the arguments that make an operation, which can be hashed.
 Its member `autocast_operands` has the positions of the arrays that torch.autocast converts.
@@ -18,8 +20,13 @@ import sys
 from blocksparse import _operations
 
 
-def apply(kind, constants, *arrays):
-    """Returns the results of an operation of a class."""
+def quick(key, given):
+    """Returns None: no call of a public function was like this one. _torch_operators puts call_known here."""
+    return None
+
+
+def apply(kind, constants, *arrays, key=None, given=()):
+    """Returns the results of an operation of a class. key and given: what later calls give to `quick`."""
     torch = sys.modules.get("torch")
     # A collector of functions sees those that operations call themselves.
     if torch is not None and not _operations.is_collecting():
@@ -27,7 +34,7 @@ def apply(kind, constants, *arrays):
             if isinstance(array, torch.Tensor):
                 from blocksparse import _torch_operators
 
-                return _torch_operators.apply(kind, constants, arrays)
+                return _torch_operators.apply(kind, constants, arrays, key, given)
     return apply_operation(kind(*constants), *arrays)
 
 

@@ -16,15 +16,14 @@ from typing import NamedTuple
 
 import torch
 
-from blocksparse import _bsr, _operations, _torch_bsr_gradients, compiler
-from blocksparse import _torch_operators as _operators
+from blocksparse import _bsr, _operations, _torch_bsr_gradients, _torch_functions, _torch_operators, compiler
 
 
 class _NativeBsr:
     """The functions that the C++ operator knows."""
 
     def __init__(self):
-        self._library = _operators.functions.library
+        self._library = _torch_functions.functions.library
         indices = [ctypes.c_void_p, ctypes.c_size_t] * 2
         self._library.blocksparseTorchSeePattern.argtypes = [ctypes.c_int64, *indices]
         self._library.blocksparseTorchAddPattern.argtypes = [ctypes.c_int64, *indices, ctypes.c_void_p]
@@ -37,7 +36,7 @@ class _NativeBsr:
 
     def add(self, number, parts, learned):
         """Adds a function of any pattern; parts: crow_indices, col_indices and values of the call."""
-        _operators.functions.add(number, learned.function, learned.tensors, learned.shapes)
+        _torch_functions.functions.add(number, learned.function, learned.tensors, learned.shapes)
 
     def see_pattern(self, number, parts):
         """Makes patterns count in calls of a number, and says that one was seen."""
@@ -45,7 +44,7 @@ class _NativeBsr:
 
     def add_pattern(self, number, parts, learned):
         """Adds a function for one pattern; None says that none will come."""
-        description = None if learned is None else ctypes.byref(_operators.functions.describe(
+        description = None if learned is None else ctypes.byref(_torch_functions.functions.describe(
             learned.function, learned.tensors, learned.shapes))
         self._call_with(parts, self._library.blocksparseTorchAddPattern, number, description)
 
@@ -127,16 +126,16 @@ def _is_same(left, right):
 
 
 def _call_of(learned):
-    return _operators.python_call(learned.function, learned.tensors, learned.shapes)
+    return _torch_functions.python_call(learned.function, learned.tensors, learned.shapes)
 
 
-_functions = _NativeBsr() if _operators.is_native else _PythonBsr()
+_functions = _NativeBsr() if _torch_functions.is_native else _PythonBsr()
 _run, _is_grad_enabled, _run_with_gradient = _functions.run, torch.is_grad_enabled, _torch_bsr_gradients.run
 _numbers = {}
-if _operators.is_native:
+if _torch_functions.is_native:
     # Graphs have no numbers.
     torch.library.register_fake("blocksparse::run_bsr", lambda operation, matrix, arrays, is_matrix: [],
-                                lib=_operators.library)
+                                lib=_torch_operators.library)
 
 
 @compiler.on_clear
@@ -173,7 +172,7 @@ def _parts(matrix):
 
 
 def _number(key):
-    return _numbers.setdefault(key, _operators.new_number())
+    return _numbers.setdefault(key, _torch_functions.new_number())
 
 
 def learn(key, matrix, arrays, slow, sums):
@@ -182,7 +181,7 @@ def learn(key, matrix, arrays, slow, sums):
     Arrays may be None. slow and sums: as in _torch_bsr_gradients.Route.
     """
     present = [array is not None for array in arrays]
-    with _operators.recorded_calls() as calls:
+    with _torch_functions.recorded_calls() as calls:
         found = slow(matrix, *arrays)
     given = found[0] if isinstance(found, tuple) else found
     result = _bsr.packed(matrix, found)
@@ -196,14 +195,14 @@ def learn(key, matrix, arrays, slow, sums):
     first, *others = results if isinstance(results, tuple) else (results,)
     if has_own_pattern and not _has_host_pattern(matrix):
         return result
-    if len(outer) == len(tensors) and all(map(_operators.is_view, tensors, outer)) and _operators.is_view(first, given):
-        shapes = [_operators.open_shape(one.shape, parameter.shape) for one, parameter
+    if _torch_operators.is_constant(key) and len(outer) == len(tensors) and all(map(_torch_functions.is_view, tensors, outer)) and _torch_functions.is_view(first, given):
+        shapes = [_torch_functions.open_shape(one.shape, parameter.shape) for one, parameter
                   in zip((*outer, given, *others), (*function.arguments, *function.results))]
-        _operators.keep(function, tensors[0].device)
+        _torch_functions.keep(function, tensors[0].device)
         add = _functions.add_pattern if has_own_pattern else _functions.add
         add(_number(key), parts, _Learned(function, tensors, arrays, shapes))
         if result.requires_grad:
-            _torch_bsr_gradients.add(_number(key), lambda matrix, *given: slow(matrix, *_operators.spread(given, present)),
+            _torch_bsr_gradients.add(_number(key), lambda matrix, *given: slow(matrix, *_torch_operators.spread(given, present)),
                                      given is not result, sums)
     return result
 

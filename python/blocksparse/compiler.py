@@ -281,7 +281,7 @@ class CompiledFunction:
             raise TypeError(f"{self.name}() expects {len(self.arguments)} arguments "
                             f"({', '.join(one.name for one in self.arguments)}), but got {len(values)}")
         if out is None and not self._has_numbers and _arrays.is_torch(values[0] if values else None):
-            found = _torch_operators().run_function(self, values)
+            found = _torch_functions().run_function(self, values)
             if found is not None:
                 return found
         arrays, passed = [], []
@@ -336,7 +336,7 @@ class CompiledFunction:
             results = outs
         found = results[0] if len(results) == 1 else tuple(results)
         if note and outs is None and results and not self._has_numbers and _arrays.is_torch(like):
-            _torch_operators().note_call(self, values, found)
+            _torch_functions().note_call(self, values, found)
         return found
 
     def _check_out(self, out, arrays):
@@ -353,8 +353,8 @@ class CompiledFunction:
         return results
 
 
-def _torch_operators():
-    from blocksparse import _torch_operators as module
+def _torch_functions():
+    from blocksparse import _torch_functions as module
 
     return module
 

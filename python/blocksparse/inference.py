@@ -8,7 +8,7 @@ a tensor that asks for one is refused.
 
 import operator
 
-from blocksparse import _arrays, _operations, _text
+from blocksparse import _arrays, _autograd, _operations, _text
 from blocksparse._errors import ArgumentError
 
 __all__ = ["context_4d_matmul", "matmul", "matmul_4d", "score_4d_matmul"]
@@ -18,26 +18,47 @@ _ACTIVATIONS = {"": None, "relu": "relu", "leaky_relu": "leaky_relu, slope = 0.0
                 "sigmoid": "sigmoid"}
 
 
-def _product(a, b, shape, names=("a", "b"), bias=None, activation=None, form=None, alpha=1.0):
-    """Returns activation(alpha * a @ b + bias)."""
-    arrays = list(zip(names, (a, b))) + ([] if bias is None else [("bias", bias)])
-    _operations.same_element(*arrays)
-    _arrays.check_no_gradient(arrays)
-    element = _arrays.element_of(*arrays[0])
+class _Product:
+    """activation(alpha * a @ b + bias), of a, b and bias; names: those of a and b in messages. There is no gradient."""
 
-    def build():
-        function = _text.function("matmul")
-        operands = [function.argument(name, _text.tensor(array.shape, element)) for name, array in arrays]
-        suffix = _text.attributes(
-            alpha=None if alpha == 1 else float(alpha),
-            activation=activation and f"#blocksparse.activation<{activation}>",
-            form=form and f"#blocksparse.form<{form}>")
-        return function.finish(function.operation("matmul", operands[:2], [_text.tensor(shape, element)],
-                                                  [("bias", operands[2:])], suffix))
+    autocast_operands = ()
 
-    key = ("matmul", *(tuple(array.shape) for _, array in arrays), bias is None, element, activation, form,
-           float(alpha))
-    return _operations.compiled(key, a, build).run([array for _, array in arrays])
+    def __init__(self, names=("a", "b"), activation=None, form=None, alpha=1.0):
+        self.names, self.activation, self.form, self.alpha = names, activation, form, alpha
+
+    def _shape(self, a, b):
+        """Returns the shape of the result; with a form, a and b are [batches, length, heads, size] but for the scores."""
+        if self.form == "score":
+            return (a.shape[0], a.shape[2], a.shape[1], b.shape[1])
+        return tuple(b.shape) if self.form == "context" else (*a.shape[:-1], b.shape[-1])
+
+    def forward(self, a, b, bias):
+        arrays = list(zip(self.names, (a, b))) + ([] if bias is None else [("bias", bias)])
+        _operations.same_element(*arrays)
+        _arrays.check_no_gradient(arrays)
+        element = _arrays.element_of(*arrays[0])
+
+        def build():
+            function = _text.function("matmul")
+            operands = [function.argument(name, _text.tensor(array.shape, element)) for name, array in arrays]
+            suffix = _text.attributes(
+                alpha=None if self.alpha == 1 else self.alpha,
+                activation=self.activation and f"#blocksparse.activation<{self.activation}>",
+                form=self.form and f"#blocksparse.form<{self.form}>")
+            result = _text.tensor(self._shape(a, b), element)
+            return function.finish(function.operation("matmul", operands[:2], [result], [("bias", operands[2:])], suffix))
+
+        key = ("matmul", *(tuple(array.shape) for _, array in arrays), bias is None, element, self.activation,
+               self.form, self.alpha)
+        return _operations.compiled(key, a, build).run([array for _, array in arrays])
+
+
+def _call(constants, a, b, bias=None, key=None, given=()):
+    """Returns a product; key and given: as in _autograd.apply."""
+    if _autograd.is_asked(a, b, bias):
+        # This says that there is no gradient.
+        return _Product(*constants).forward(a, b, bias)
+    return _autograd.apply(_Product, constants, a, b, bias, key=key, given=given)
 
 
 def matmul(a, b, bias=None, activation="", use_triton=True, update_autotune_table=False):
@@ -46,6 +67,10 @@ def matmul(a, b, bias=None, activation="", use_triton=True, update_autotune_tabl
     activation: "", "relu", "leaky_relu" (slope 0.01), "gelu" (x * sigmoid(1.702 x)) or "sigmoid".
     `use_triton` and `update_autotune_table` have no effect: they chose DeepSpeed's kernel.
     """
+    key, given = ("matmul", activation), (a, b, bias)
+    found = _autograd.quick(key, given)
+    if found is not None:
+        return found
     a, b = _operations.checked("a", a, (2, 3)), _operations.checked("b", b, (2,))
     if not isinstance(activation, str) or activation not in _ACTIVATIONS:
         raise ArgumentError("activation", f"one of {', '.join(map(repr, _ACTIVATIONS))}", repr(activation))
@@ -55,15 +80,19 @@ def matmul(a, b, bias=None, activation="", use_triton=True, update_autotune_tabl
         bias = _operations.checked("bias", bias, (1,))
         if bias.shape[0] != b.shape[1]:
             raise ArgumentError("bias", f"{b.shape[1]} numbers, the columns of b", _arrays.show(bias))
-    return _product(a, b, (*a.shape[:-1], b.shape[1]), bias=bias, activation=_ACTIVATIONS[activation])
+    return _call((("a", "b"), _ACTIVATIONS[activation]), a, b, bias, key, given)
 
 
 def matmul_4d(a, b):
     """Returns a @ b of a [B, H, M, K] and b [B, H, K, N]."""
+    key, given = ("matmul_4d",), (a, b, None)
+    found = _autograd.quick(key, given)
+    if found is not None:
+        return found
     a, b = _operations.checked("a", a, (4,)), _operations.checked("b", b, (4,))
     if tuple(b.shape[:3]) != (*a.shape[:2], a.shape[3]):
         raise ArgumentError("b", f"[{a.shape[0]}, {a.shape[1]}, {a.shape[3]}, N]", _arrays.show(b))
-    return _product(a, b, (*a.shape[:3], b.shape[3]))
+    return _call((), a, b, None, key, given)
 
 
 def _heads(input, head_size, part):
@@ -89,9 +118,7 @@ def score_4d_matmul(input, head_size, input_mask, scale=-1.0):
     """
     scale = _arrays.number("scale", scale)
     q, k = (_heads(input, head_size, part) for part in (0, 1))
-    batches, length, heads, _ = q.shape
-    return _product(q, k, (batches, heads, length, length), ("input", "input_keys"), form="score",
-                    alpha=scale if scale > 0 else 1.0)
+    return _call((("input", "input_keys"), None, "score", scale if scale > 0 else 1.0), q, k)
 
 
 def context_4d_matmul(prob, input, head_size):
@@ -102,5 +129,5 @@ def context_4d_matmul(prob, input, head_size):
     prob = _operations.checked("prob", prob, (4,))
     if tuple(prob.shape) != (batches, heads, length, length):
         raise ArgumentError("prob", f"[{batches}, {heads}, {length}, {length}]", _arrays.show(prob))
-    result = _product(prob, v, tuple(v.shape), ("prob", "input"), form="context")
+    result = _call((("prob", "input"), None, "context"), prob, v)
     return result.reshape((batches, length, heads * head_size))

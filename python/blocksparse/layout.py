@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Layouts: which blocks of a matrix are stored."""
 
+import itertools
 import operator
 import warnings
+import weakref
 
 import numpy as np
 
@@ -12,6 +14,10 @@ from blocksparse._errors import ArgumentError
 
 # Limits of the compiler (blocksparse/Layout/BlockLayout.h).
 MAX_BLOCKS = 1 << 27
+
+_numbers = itertools.count()
+# Layouts by their names.
+_named = weakref.WeakValueDictionary()
 
 
 def _pair(argument, value):
@@ -72,7 +78,7 @@ class Layout:
     column). One head serves every head of a tensor.
     """
 
-    __slots__ = ("block", "grid", "_crow", "_col", "_hash", "_text")
+    __slots__ = ("block", "grid", "name", "_crow", "_col", "_hash", "_text", "__weakref__")
 
     def __init__(self, block, grid, crow_indices, col_indices):
         """Makes a layout of CSR arrays; columns of a row may come in any order.
@@ -114,6 +120,14 @@ class Layout:
         self._crow.flags.writeable = self._col.flags.writeable = False
         self._hash = hash((self.block, self.grid, self._crow.tobytes(), self._col.tobytes()))
         self._text = None
+        # A name in this process, for a place that takes texts alone.
+        self.name = f"layout {next(_numbers)}"
+        _named[self.name] = self
+
+    @staticmethod
+    def of_name(name):
+        """Returns the layout of a name, None if there is none."""
+        return _named.get(name)
 
     # Ways to make a layout -------------------------------------------------------------------------
 

@@ -21,6 +21,7 @@ class _Product:
     """op(a) @ op(b) + bias with one sparse matrix; its gradients are products of the same layout."""
 
     autocast_operands = (0, 1, 2)
+    sums = (2,)
 
     def __init__(self, mode, layout, transpose_a, transpose_b, transpose_out):
         self.mode, self.layout = mode, layout
@@ -48,13 +49,15 @@ class _Product:
             db = self._product(in_b, False if in_c else in_a, a, dc, not ta, False, tb)
             db = self._reduce(db, b, in_b)
         # A product without a bias has two arguments.
-        dbias = [_arrays.sum_to(dc, dc.shape[-1:]) if asked else None for asked in needed[2:]]
-        return da, db, *dbias
+        return da, db, *[None] * (len(needed) - 2)
+
+    def sum(self, dc):
+        """Returns the gradient of the bias."""
+        return _arrays.sum_to(dc, dc.shape[-1:])
 
     def _product(self, sparse_result, sparse_left, left, right, transpose_left, transpose_right, transpose_out):
         mode = "sdd" if sparse_result else "dsd" if sparse_left else "dds"
-        constants = mode, self.layout, transpose_left, transpose_right, transpose_out
-        return _autograd.apply(_Product, constants, left, right)
+        return _operations.product(mode, self.layout, left, right, transpose_left, transpose_right, transpose_out)
 
     def _reduce(self, gradient, primal, sparse):
         """Returns the gradient summed over the dimensions in which the operand was broadcast."""
@@ -70,10 +73,13 @@ class _Product:
 
 
 def _product(mode, layout, a, b, transpose_a, transpose_b, bias=None):
+    arrays = (a, b) if bias is None else (a, b, bias)
+    key = mode, layout, transpose_a, transpose_b
+    found = _autograd.quick(key, arrays)
+    if found is not None:
+        return found
     constants = mode, _layout(layout), bool(transpose_a), bool(transpose_b), False
-    if bias is None:
-        return _autograd.apply(_Product, constants, a, b)
-    return _autograd.apply(_Product, constants, a, b, bias)
+    return _autograd.apply(_Product, constants, *arrays, key=key, given=arrays)
 
 
 def sdd(layout, a, b, transpose_a=False, transpose_b=False):
@@ -130,14 +136,22 @@ class _FromDense:
         return (dense[..., : shape[-2], : shape[-1]].reshape(shape),)
 
 
+def _conversion(kind, layout, array):
+    key, given = (kind.__name__, layout), (array,)
+    found = _autograd.quick(key, given)
+    if found is not None:
+        return found
+    return _autograd.apply(kind, (_layout(layout),), array, key=key, given=given)
+
+
 def to_dense(layout, values):
     """Returns the dense tensor that values stand for; 0 outside the stored blocks."""
-    return _autograd.apply(_ToDense, (_layout(layout),), values)
+    return _conversion(_ToDense, layout, values)
 
 
 def from_dense(layout, matrix):
     """Returns the values of the stored blocks of a dense tensor [..., rows, columns]."""
-    return _autograd.apply(_FromDense, (_layout(layout),), matrix)
+    return _conversion(_FromDense, layout, matrix)
 
 
 def _without_gradient(**arrays):
@@ -154,6 +168,11 @@ def _mode(mode, mask):
     if mask is None or not hasattr(mask, "dtype"):
         return "add"
     return "add" if "float" in str(mask.dtype) else "mul"
+
+
+def _mode_key(mode, mask):
+    """Returns what decides the mode of a mask."""
+    return mode if mode is not None or mask is None else getattr(mask, "dtype", None)
 
 
 def _as_element(argument, array, element, accepted):
@@ -184,6 +203,7 @@ class _Softmax:
     """Softmax over the rows of values; arguments are x and the arrays of _scores.Masks."""
 
     autocast_operands = ()
+    constants = (2, 3)
 
     def __init__(self, layout, *rule):
         self.layout, self.rule = layout, _scores.Rule(*rule)
@@ -210,17 +230,25 @@ def softmax(layout, x, scale=1.0, rpe=None, key_padding_mask=None, attention_mas
     the mask is not 0; None is "add" for floating-point masks and "mul" for others. A row whose scores are
     all forbidden is 0. Positions (causal_offset and what follows): as in `attention`.
     """
+    given = (x, rpe, key_padding_mask, attention_mask, key_lengths, query_lengths, query_segments, key_segments)
+    key = ("softmax", layout, scale, _mode_key(key_padding_mask_mode, key_padding_mask),
+           _mode_key(attention_mask_mode, attention_mask), causal, causal_offset, window)
+    found = _autograd.quick(key, given)
+    if found is not None:
+        return found
     rule, positions = _score_arguments(
         scale, causal, causal_offset, window, None,
         {"key_padding_mask": key_padding_mask, "attention_mask": attention_mask},
         (key_padding_mask_mode, attention_mask_mode), (key_lengths, query_lengths, query_segments, key_segments))
-    return _autograd.apply(_Softmax, (_layout(layout), *rule), x, rpe, key_padding_mask, attention_mask, *positions)
+    return _autograd.apply(_Softmax, (_layout(layout), *rule), x, rpe, key_padding_mask, attention_mask, *positions,
+                           key=key, given=given)
 
 
 class _Attention:
     """Attention; arguments are q, k, v, the arrays of _scores.Masks and the sink."""
 
     autocast_operands = (0, 1, 2)
+    constants = (4, 5)
 
     def __init__(self, layout, scale, causal, modes, causal_offset=0, window=None, soft_cap=None, returns_lse=False):
         self.layout = layout
@@ -279,6 +307,16 @@ def attention(q, k, v, layout, scale=None, causal=False, rpe=None, key_padding_m
     return_lse: also returns the log-sum-exp of each row of scores. Gradients reach q, k, v, rpe and sink, from both
     results.
     """
+    given = (q, k, v, rpe, key_padding_mask, attention_mask, key_lengths, query_lengths, query_segments, key_segments,
+             sink)
+    # Without a scale, the columns of q decide it.
+    columns = q.shape[-1:] if scale is None and hasattr(q, "shape") else None
+    key = ("attention", layout, scale, columns and tuple(columns), causal,
+           _mode_key(key_padding_mask_mode, key_padding_mask), _mode_key(attention_mask_mode, attention_mask),
+           return_lse, causal_offset, window, soft_cap)
+    found = _autograd.quick(key, given)
+    if found is not None:
+        return found if return_lse else found[0]
     options = {"causal_offset": causal_offset, "window": window, "soft_cap": soft_cap, "sink": sink,
                "key_lengths": key_lengths, "query_lengths": query_lengths, "query_segments": query_segments,
                "key_segments": key_segments}
@@ -286,8 +324,8 @@ def attention(q, k, v, layout, scale=None, causal=False, rpe=None, key_padding_m
     constants, arrays = _attention_arguments(layout, q, scale, causal, rpe, masks,
                                              (key_padding_mask_mode, attention_mask_mode), options)
     if return_lse:
-        return _autograd.apply(_Attention, (*constants, True), q, k, v, *arrays)
-    return _autograd.apply(_Attention, constants, q, k, v, *arrays)[0]
+        return _autograd.apply(_Attention, (*constants, True), q, k, v, *arrays, key=key, given=given)
+    return _autograd.apply(_Attention, constants, q, k, v, *arrays, key=key, given=given)[0]
 
 
 def attention_backward(dout, q, k, v, out, lse, layout, scale=None, causal=False, rpe=None,

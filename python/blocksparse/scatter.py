@@ -52,7 +52,7 @@ def _checked_indices(kind, indices):
 
 
 def _host(array):
-    return array.numpy() if _arrays.is_torch(array) else array
+    return array.cpu().numpy() if _arrays.is_torch(array) else array
 
 
 def _in_range(name, array, limit):

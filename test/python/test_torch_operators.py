@@ -23,7 +23,7 @@ if EXPECTED == "python":
 import torch
 
 import blocksparse
-from blocksparse import ArgumentError, Layout, RunError, _bsr, _specialise, _torch_operators, compiler
+from blocksparse import ArgumentError, Layout, RunError, _bsr, _specialise, _torch_functions, _torch_operators, compiler
 
 torch.manual_seed(0)
 LAYOUT = Layout.from_mask([[1, 0], [1, 1]], 4)
@@ -58,6 +58,8 @@ class Operators(unittest.TestCase):
             "softmax": lambda: blocksparse.softmax(LAYOUT, self.values, 0.5, attention_mask=torch.eye(8) < 1),
             "attention": lambda: blocksparse.attention(self.x, self.x, self.x, LAYOUT, return_lse=True),
             "dense": lambda: blocksparse.to_dense(LAYOUT, self.values),
+            "dense product": lambda: blocksparse.matmul(self.x, self.x.T, torch.arange(8.0), "relu"),
+            "dense products": lambda: blocksparse.matmul_4d(self.x[None, None], self.x.T[None, None]),
         }
         for name, call in calls.items():
             with self.subTest(name):
@@ -84,6 +86,68 @@ class Operators(unittest.TestCase):
                 result = blocksparse.dsd(LAYOUT, a, b)
                 self.assertEqual((result.dtype, tuple(result.shape)), (dtype, (8, size)))
                 torch.testing.assert_close(result, self.dense().to(dtype) @ b)
+
+    def test_columns_that_decide_the_scale(self):
+        for size in (4, 16, 4):
+            q = torch.randn(8, size)
+            expected = blocksparse.attention(*[q.numpy()] * 3, LAYOUT)
+            torch.testing.assert_close(blocksparse.attention(q, q, q, LAYOUT), torch.from_numpy(expected))
+
+    def test_masks_of_types_that_decide_their_mode(self):
+        for dtype in (torch.float32, torch.bool, torch.float32):
+            mask = (torch.arange(8) % 2).to(dtype)
+            result = blocksparse.softmax(LAYOUT, self.values, key_padding_mask=mask)
+            expected = blocksparse.softmax(LAYOUT, self.values.numpy(), key_padding_mask=mask.numpy())
+            torch.testing.assert_close(result, torch.from_numpy(expected))
+
+    def test_numbers_in_tensors_that_change(self):
+        bsr = torch.sparse_bsr_tensor(torch.tensor([0, 1, 3]), torch.tensor([0, 0, 1]), self.values, (8, 8))
+        number = torch.tensor(1.0)
+        for value in (1.0, 3.0):
+            number.fill_(value)
+            torch.testing.assert_close(blocksparse.softmax(LAYOUT, self.values, number),
+                                       blocksparse.softmax(LAYOUT, self.values, value), rtol=0, atol=0)
+            torch.testing.assert_close(blocksparse.bsr_dense_addmm(self.x, bsr, self.x, alpha=number),
+                                       self.x + value * self.dense() @ self.x)
+
+    def test_backward_by_number(self):
+        values, x, bias = (one.clone().requires_grad_() for one in (self.values, self.x, torch.randn(5)))
+        rows = torch.randn(8, 8, requires_grad=True)
+        calls = {
+            "product": lambda: blocksparse.dsd(LAYOUT, values, x, bias=bias),
+            "values alone": lambda: blocksparse.dsd(LAYOUT, values, self.x),
+            "sampled product": lambda: blocksparse.sdd(LAYOUT, x, x, transpose_b=True),
+            "softmax": lambda: blocksparse.softmax(LAYOUT, values, 0.5, rpe=rows),
+            "attention": lambda: blocksparse.attention(x, x, self.x, LAYOUT),
+            "two results": lambda: torch.cat([one.reshape(8, -1) for one in blocksparse.attention(
+                self.x, x, x, LAYOUT, return_lse=True)], 1),
+            "dense": lambda: blocksparse.to_dense(LAYOUT, values),
+        }
+        for name, call in calls.items():
+            with self.subTest(name):
+                def step():
+                    torch.manual_seed(0)
+                    result = call()
+                    inputs = [one for one in (values, x, bias, rows)]
+                    return torch.autograd.grad(result, inputs, torch.randn_like(result), allow_unused=True)
+
+                first = step()
+                with mock.patch.object(compiler.CompiledFunction, "_run", side_effect=AssertionError("checked again")):
+                    second = step()
+                for ours, expected in zip(second, first):
+                    torch.testing.assert_close(ours, expected, rtol=0, atol=0)
+
+    def test_backward_of_tensors_that_were_one(self):
+        # The first pass must not take one operand for another one.
+        x, k, v = (torch.randn(8, 4, dtype=torch.float64, requires_grad=True) for _ in range(3))
+        blocksparse.attention(x, x, x, LAYOUT).sum().backward()
+        self.assertTrue(torch.autograd.gradcheck(lambda *arrays: blocksparse.attention(*arrays, LAYOUT), (x, k, v)))
+
+    def test_no_gradient_after_calls(self):
+        for _ in range(2):
+            blocksparse.matmul(self.x, self.x.T)
+        with self.assertRaisesRegex(ArgumentError, "'a': expects a tensor without requires_grad"):
+            blocksparse.matmul(self.x.clone().requires_grad_(), self.x.T)
 
     def test_open_sizes(self):
         function = blocksparse.compile(OPEN)
@@ -140,7 +204,7 @@ class Operators(unittest.TestCase):
         def work():
             for step in range(50):
                 if step % 10 == 9:
-                    _torch_operators.clear_memory()
+                    _torch_functions.clear_memory()
                 if not torch.allclose(blocksparse.dsd(LAYOUT, self.values, self.x), expected, atol=1e-5):
                     wrong.append(step)
 
@@ -189,7 +253,9 @@ class BsrCalls(unittest.TestCase):
     """Second calls of operations on sparse_bsr tensors, which look at no argument in Python."""
 
     def setUp(self):
-        _specialise._patterns.clear()
+        # No compiler of another test is at work.
+        with _specialise._compiling:
+            _specialise._patterns.clear()
         crow, col = torch.tensor([0, 2, 3]), torch.tensor([0, 1, 1])
         self.bsr = torch.sparse_bsr_tensor(crow, col, torch.randn(3, 16, 16), (32, 32))
         self.batches = torch.sparse_bsr_tensor(torch.stack([crow] * 2), torch.stack([col] * 2),
