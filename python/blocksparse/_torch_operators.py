@@ -168,7 +168,7 @@ def apply(kind, constants, arrays, key=None, given=()):
     arrays = _autocast(kind, arrays)
     present = tuple([array is not None for array in arrays])
     if torch.compiler.is_compiling():
-        # Dynamo takes no other objects for constants before torch 2.12.
+        # Dynamo of torch 2.11 takes no objects of our own for constants.
         named = [one.name if isinstance(one, Layout) else one for one in constants]
         results = torch.ops.blocksparse.call(_text(kind, present, *named),
                                              [array for array in arrays if array is not None])
