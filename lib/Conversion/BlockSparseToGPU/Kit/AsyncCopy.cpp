@@ -33,10 +33,17 @@ static Value getFirstAddress(ImplicitLocOpBuilder &b, Value memref,
 
 Value mlir::blocksparse::device::globalAddress(ImplicitLocOpBuilder &b, const MatrixView &matrix,
                                                Value row, Value col) {
-  auto metadata = memref::ExtractStridedMetadataOp::create(b, matrix.memref);
-  Value element = Int(b, row) * metadata.getStrides()[0] + Int(b, col) * metadata.getStrides()[1];
-  Value bytes = indexConstant(b, getElementBytes(matrix.memref));
-  return Int(b, getFirstAddress(b, matrix.memref, metadata)) + Int(b, element) * bytes;
+  return elementAddress(b, matrix.memref, {row, col});
+}
+
+Value mlir::blocksparse::device::elementAddress(ImplicitLocOpBuilder &b, Value memref,
+                                                ArrayRef<Value> index) {
+  auto metadata = memref::ExtractStridedMetadataOp::create(b, memref);
+  Value element = Int(b, index[0]) * metadata.getStrides()[0];
+  for (size_t axis = 1; axis < index.size(); ++axis)
+    element = Int(b, element) + Int(b, index[axis]) * metadata.getStrides()[axis];
+  Value bytes = indexConstant(b, getElementBytes(memref));
+  return Int(b, getFirstAddress(b, memref, metadata)) + Int(b, element) * bytes;
 }
 
 Value mlir::blocksparse::device::globalPointer(ImplicitLocOpBuilder &b, Value address) {

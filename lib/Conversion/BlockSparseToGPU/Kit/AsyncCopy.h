@@ -16,6 +16,8 @@ namespace mlir::blocksparse::device {
 
 /// Returns the address in global memory (index, bytes) of element (row, col) of the matrix.
 Value globalAddress(ImplicitLocOpBuilder &b, const MatrixView &matrix, Value row, Value col);
+/// Returns the address in global memory (index, bytes) of an element of a memref of any rank but 0.
+Value elementAddress(ImplicitLocOpBuilder &b, Value memref, ArrayRef<Value> index);
 /// Returns `address` (index, bytes) as !llvm.ptr<1>.
 Value globalPointer(ImplicitLocOpBuilder &b, Value address);
 /// Returns the distance in bytes (index) between neighbouring rows (axis 0) or columns (axis 1).

@@ -3,9 +3,8 @@
 
 #include "AlignedOperands.h"
 
-#include "../../Device/Loops.h"
-#include "../../Device/Warp.h"
 #include "../../OperandView.h"
+#include "RowCopy.h"
 #include "blocksparse/IR/BlockSparseOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -86,57 +85,6 @@ static Value allocateAligned(ImplicitLocOpBuilder &host, Value memref,
   SmallVector<OpFoldResult> shape = memref::getMixedSizes(host, host.getLoc(), memref);
   SmallVector<OpFoldResult> strides = metadata.getConstifiedMixedStrides();
   return memref::ReinterpretCastOp::create(host, memory, host.getIndexAttr(0), shape, strides);
-}
-
-//===----------------------------------------------------------------------===//
-// Copies
-//===----------------------------------------------------------------------===//
-
-/// Elements that a lane moves at a time, at a distance of a warp, and those of its warp together.
-static constexpr int64_t elementsOfLane = 8, segment = elementsOfLane * warpSize;
-
-/// Emits a kernel that copies the elements of `source` to `target`, which has the same sizes. A
-/// warp moves a segment of a row: neighbouring lanes move neighbouring elements, one at a time, so
-/// that no address needs to be aligned.
-static void emitCopyRows(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Value source,
-                         Value target) {
-  auto extents = [](ImplicitLocOpBuilder &b, Value memref) {
-    SmallVector<Value> sizes;
-    for (int64_t axis = 0, rank = cast<MemRefType>(memref.getType()).getRank(); axis < rank; ++axis)
-      sizes.push_back(memrefDim(b, memref, axis));
-    sizes.back() = indexCeilDiv(b, sizes.back(), indexConstant(b, segment));
-    return sizes;
-  };
-  kernels.launchForEachWarp(
-      host, "align_rows", {source, target}, productOf(host, extents(host, source)),
-      [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item, Value lane) {
-        Value from = mapping.lookup(source), to = mapping.lookup(target);
-        SmallVector<Value> index = splitIndex(b, item, extents(b, from));
-        const int64_t last = static_cast<int64_t>(index.size()) - 1;
-        Value cols = memrefDim(b, from, last), start = Int(b, index.back()) * segment;
-        start = Int(b, start) + lane;
-        auto load = [&](ImplicitLocOpBuilder &b, Value col) -> Value {
-          index.back() = col;
-          return memref::LoadOp::create(b, from, index);
-        };
-        auto store = [&](ImplicitLocOpBuilder &b, Value element, Value col) {
-          index.back() = col;
-          memref::StoreOp::create(b, element, to, index);
-        };
-        Value end = Int(b, start) + (segment - warpSize), step = indexConstant(b, warpSize);
-        Value isWhole = indexLess(b, end, cols);
-        emitIf(b, isWhole, [&](ImplicitLocOpBuilder &b) {
-          // All loads are issued before the first result is waited for.
-          SmallVector<Value> elements;
-          for (int64_t i = 0; i < elementsOfLane; ++i)
-            elements.push_back(load(b, Int(b, start) + i * warpSize));
-          for (int64_t i = 0; i < elementsOfLane; ++i)
-            store(b, elements[i], Int(b, start) + i * warpSize);
-        });
-        Value rest = arith::SelectOp::create(b, isWhole, start, cols);
-        emitLoop(b, start, rest, step,
-                 [&](ImplicitLocOpBuilder &b, Value col) { store(b, load(b, col), col); });
-      });
 }
 
 //===----------------------------------------------------------------------===//
