@@ -18,6 +18,20 @@ int64_t blocksparse::columnTilesTogether(int64_t opRows, bool stream, int64_t cl
   return cluster > 1 ? 1 : 4;
 }
 
+/// Returns how many column tiles of a wgmma kernel, of `bytes` bytes of the dense operand each, are
+/// computed side by side: a divisor of their number, and at least `least` if that is one. Tiles
+/// are given to workers in the order of the length of their rows, so that the more of them lie side
+/// by side, the less the work of workers differs. All workers ascend along k together, and have
+/// part of these columns in flight at a time.
+static int64_t columnTilesInOrder(int64_t columnTiles, int64_t bytes, int64_t least,
+                                  const GPUFacts &gpu) {
+  const int64_t most = std::max<int64_t>(least, gpu.l2Bytes * 4 / 3 / std::max<int64_t>(1, bytes));
+  int64_t number = std::min(most, columnTiles);
+  while (columnTiles % number != 0)
+    --number;
+  return number;
+}
+
 bool blocksparse::paysToPlanAtRunTime(BlockShape block, double multiplyAdds) {
   // Kernels without stages take as much longer for these products as the kernels that plan and pack
   // took together on an H200 (docs/Developer/LabNotes/run-time-plans.md).
@@ -147,8 +161,12 @@ std::optional<RunTimeStages> RunTimeStages::get(const KernelProblem &problem,
   const int64_t cluster = getClusterSize(schedule);
   stages.workers = std::max<int64_t>(1, gpu.multiprocessors / cluster);
   stages.together = columnTilesTogether(block.rows, stages.isStream(), cluster);
-  while (stages.together > 1 && space.columnTiles % stages.together != 0)
-    stages.together /= 2;
+  if (const auto *wgmma = schedule.getIf<WgmmaParams>()) {
+    constexpr int64_t bytesPerElement = 2;
+    const int64_t cols = wgmma->tile.cols * wgmma->cluster;
+    stages.together = columnTilesInOrder(space.columnTiles, problem.depth * cols * bytesPerElement,
+                                         stages.together, gpu);
+  }
   if (std::string fault = stages.check(); !fault.empty())
     return fail(fault);
   if (stages.sharedBytes() > gpu.sharedMemoryPerBlock)

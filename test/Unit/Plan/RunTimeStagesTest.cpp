@@ -151,6 +151,26 @@ TEST(RunTimeStages, FollowsTheScheduleOrSaysWhyNot) {
   EXPECT_NE(reason.find("bytes of shared memory of the planner"), std::string::npos) << reason;
 }
 
+TEST(RunTimeStages, LongRowsOfAsManyColumnTilesAsFitTheCacheGoFirst) {
+  KernelProblem problem;
+  problem.kind = ProblemKind::Reduction;
+  problem.block = {128, 128};
+  auto together = [&](int64_t size, const WgmmaParams &params) {
+    problem.rows = problem.cols = problem.depth = size;
+    std::string reason;
+    return RunTimeStages::get(problem, Schedule(KernelFamily::CUDAWgmma, params),
+                              {size / (params.tile.cols * params.cluster)}, test::hopper, reason)
+        .value()
+        .together;
+  };
+  const WgmmaParams cluster{{128, 256}, 4, /*gather=*/false, 2}, narrow{{128, 64}, 4};
+  EXPECT_EQ(together(4096, cluster), 8);
+  EXPECT_EQ(together(8192, cluster), 8);
+  EXPECT_EQ(together(4096, narrow), 64);
+  // A single column tile is larger than the cache.
+  EXPECT_EQ(together(131072, cluster), 2);
+}
+
 TEST(RunTimeStages, SmallProductsDoNotPay) {
   const double square = 4096.0 * 4096 * 4096 * .25, small = 2048.0 * 2048 * 2048 * .25;
   for (int64_t block : {16, 32, 64, 128, 256}) {

@@ -6,9 +6,7 @@
 #include "../../Device/Loops.h"
 #include "../../Device/Warp.h"
 #include "WarpWork.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -25,44 +23,21 @@ using ::blocksparse::StreamRecordTable;
 using ::blocksparse::StreamWord;
 using ::blocksparse::WgmmaRecordTable;
 
-static constexpr int64_t wordBytes = 4;
+static constexpr int64_t wordBytes = SharedWords::wordBytes;
 /// Entries that a lane loads before it offers them.
 static constexpr int64_t entriesTogether = 4;
 /// Marks a place without a block.
 static constexpr int64_t none = std::numeric_limits<int32_t>::max();
 
-static Value constant(ImplicitLocOpBuilder &b, int64_t value) { return i32Constant(b, value); }
-
-static Value compare(ImplicitLocOpBuilder &b, arith::CmpIPredicate predicate, Value lhs,
-                     Value rhs) {
-  return arith::CmpIOp::create(b, predicate, lhs, rhs);
-}
-static Value isLess(ImplicitLocOpBuilder &b, Value lhs, Value rhs) {
-  return compare(b, arith::CmpIPredicate::slt, lhs, rhs);
-}
-static Value select(ImplicitLocOpBuilder &b, Value condition, Value yes, Value no) {
-  return arith::SelectOp::create(b, condition, yes, no);
-}
-
-/// Returns the quotient and the remainder of a non-negative i32 by a positive constant.
-static std::pair<Value, Value> divide(ImplicitLocOpBuilder &b, Value number, int64_t by) {
-  Value divisor = constant(b, by);
-  return {b.createOrFold<arith::DivUIOp>(number, divisor),
-          b.createOrFold<arith::RemUIOp>(number, divisor)};
-}
-
 StageFiller::StageFiller(ImplicitLocOpBuilder &b, const RunTimeStages &stages,
                          const StageFillerTables &tables)
-    : stages(stages), memory(stages), shared(SharedMemory::get(b)), entries(tables.entries),
-      ranked(tables.ranked), tiles(tables.tiles), workers(tables.workers), records(tables.records),
-      rows(tables.rows), order(tables.order) {
-  auto toInt = [&](Value index) -> Value {
-    return arith::IndexCastOp::create(b, b.getI32Type(), index);
-  };
-  thread = toInt(gpu::ThreadIdOp::create(b, gpu::Dimension::x));
+    : stages(stages), memory(stages), shared(b), entries(tables.entries), ranked(tables.ranked),
+      tiles(tables.tiles), workers(tables.workers), records(tables.records), rows(tables.rows),
+      order(tables.order) {
+  thread = toInt(b, gpu::ThreadIdOp::create(b, gpu::Dimension::x));
   warp = makeUniform(b, Int(b, thread) / warpSize);
   lane = Int(b, thread) % warpSize;
-  bundle = toInt(gpu::BlockIdOp::create(b, gpu::Dimension::x));
+  bundle = toInt(b, gpu::BlockIdOp::create(b, gpu::Dimension::x));
   Value first = Int(b, bundle) * stages.bundleRows();
   firstBlock = ranked.load(b, first, RankedRowTable::Before);
   Value end = ranked.load(b, Int(b, first) + stages.bundleRows(), RankedRowTable::Before);
@@ -72,11 +47,11 @@ StageFiller::StageFiller(ImplicitLocOpBuilder &b, const RunTimeStages &stages,
 }
 
 Value StageFiller::word(ImplicitLocOpBuilder &b, int64_t part, Value index) const {
-  return shared.load(b, b.getI32Type(), Int(b, index) * wordBytes + part, wordBytes);
+  return shared.load(b, part, index);
 }
 
 void StageFiller::setWord(ImplicitLocOpBuilder &b, int64_t part, Value index, Value value) const {
-  shared.store(b, value, Int(b, index) * wordBytes + part, wordBytes);
+  shared.store(b, part, index, value);
 }
 
 Value StageFiller::single(ImplicitLocOpBuilder &b, int64_t part) const {
@@ -137,19 +112,14 @@ Value StageFiller::blocksLeft(ImplicitLocOpBuilder &b) const {
 
 void StageFiller::offer(ImplicitLocOpBuilder &b) const {
   Value zero = constant(b, 0), capacity = entries.rows(b);
-  auto update = [&](ImplicitLocOpBuilder &b, int64_t part, Value index, LLVM::AtomicBinOp kind,
-                    Value value) -> Value {
-    return LLVM::AtomicRMWOp::create(b, kind, shared.at(b, Int(b, index) * wordBytes, part), value,
-                                     LLVM::AtomicOrdering::monotonic);
-  };
   auto offerBlock = [&](ImplicitLocOpBuilder &b, Value row, Value panel, Value value) {
     Value place = placeOf(b, row, panel);
     emitIf(b, isLess(b, word(b, memory.taken, place), value), [&](ImplicitLocOpBuilder &b) {
-      Value before = update(b, memory.found, place, LLVM::AtomicBinOp::min, value);
+      Value before = shared.update(b, memory.found, place, LLVM::AtomicBinOp::min, value);
       // Two blocks may have the same place: this pass takes one and leaves the other to the next.
       Value taken = compare(b, arith::CmpIPredicate::ne, before, constant(b, none));
       emitIf(b, taken, [&](ImplicitLocOpBuilder &b) {
-        update(b, memory.left, row, LLVM::AtomicBinOp::max, constant(b, 1));
+        shared.update(b, memory.left, row, LLVM::AtomicBinOp::max, constant(b, 1));
       });
     });
   };
@@ -165,11 +135,8 @@ void StageFiller::offer(ImplicitLocOpBuilder &b) const {
       Value known = select(b, there, entry, first);
       Value panel = entries.load(b, known, EntryTable::Dense);
       Value value = entries.load(b, known, EntryTable::Value);
-      auto inside = [&](Value number, Value size) {
-        return compare(b, arith::CmpIPredicate::ult, number, size);
-      };
-      Value valid =
-          both(b, inside(panel, constant(b, stages.denseBlocks)), inside(value, capacity));
+      Value valid = both(b, isInside(b, panel, constant(b, stages.denseBlocks)),
+                         isInside(b, value, capacity));
       loaded.push_back({panel, value, both(b, there, valid)});
     }
     for (const Loaded &entry : loaded)
@@ -478,9 +445,12 @@ void StageFiller::fillOrder(ImplicitLocOpBuilder &b, const Progress &progress) c
 }
 
 Value StageFiller::firstTileOf(ImplicitLocOpBuilder &b, Value worker) const {
-  // The first workers have one tile more.
-  const int64_t whole = stages.numTiles() / stages.workers;
-  Value longer = indexMin(b, worker, constant(b, stages.numTiles() % stages.workers));
+  const int64_t whole = stages.numTiles() / stages.workers,
+                rest = stages.numTiles() % stages.workers;
+  // The workers that are first in the last round have one tile more.
+  Value longer = alternates() && whole % 2 != 0
+                     ? indexMax(b, Int(b, worker) - (stages.workers - rest), constant(b, 0))
+                     : indexMin(b, worker, constant(b, rest));
   return Int(b, worker) * whole + longer;
 }
 
@@ -501,9 +471,12 @@ void StageFiller::writeTile(ImplicitLocOpBuilder &b, Value group, Value number, 
   Value size = indexMin(b, constant(b, most), Int(b, constant(b, all)) - firstGroup);
   Value before = Int(b, Int(b, matrix) * all + firstGroup) * columns;
   Value position = Int(b, Int(b, Int(b, turn) * size + inBlock) * together + before) + side;
-  auto [ofWorker, worker] = divide(b, position, stages.workers);
+  auto [round, worker] = divide(b, position, stages.workers);
   Value zero = constant(b, 0);
-  tiles.storeRow(b, Int(b, firstTileOf(b, worker)) + ofWorker,
+  if (alternates())
+    worker = select(b, isEqual(b, Int(b, round) % 2, zero), worker,
+                    Int(b, constant(b, stages.workers - 1)) - worker);
+  tiles.storeRow(b, Int(b, firstTileOf(b, worker)) + round,
                  makeRow<StageTileTable>({{StageTileTable::Group, group},
                                           {StageTileTable::ColumnTile, column},
                                           {StageTileTable::First, first},

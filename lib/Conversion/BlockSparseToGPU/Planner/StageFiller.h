@@ -16,7 +16,7 @@
 #ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_PLANNER_STAGEFILLER_H
 #define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_PLANNER_STAGEFILLER_H
 
-#include "../Kit/SharedTile.h"
+#include "PlannerValues.h"
 #include "WordTable.h"
 #include "blocksparse/Plan/RunTimeStages.h"
 
@@ -99,6 +99,9 @@ private:
   /// Writes tile `number` (i32) of row group `group` (i32), whose records begin at `first`.
   void writeTile(ImplicitLocOpBuilder &b, Value group, Value number, Value first,
                  Value count) const;
+  /// Returns true if rounds of tiles go through the workers in alternating directions. Tiles of a
+  /// stream kernel are not sorted: the tiles of all row groups of a column tile follow each other.
+  bool alternates() const { return !stages.isStream(); }
   /// Returns the first tile of a worker (i32).
   Value firstTileOf(ImplicitLocOpBuilder &b, Value worker) const;
   /// Returns the number of records that a pass has made in each row group.
@@ -108,7 +111,7 @@ private:
 
   ::blocksparse::RunTimeStages stages;
   ::blocksparse::RunTimeStageMemory memory;
-  SharedMemory shared;
+  SharedWords shared;
   WordTable entries, ranked, tiles, workers, records, rows, order;
   /// The thread, its warp and lane, the bundle, its first block and its number of blocks (all i32),
   /// and i1: its blocks lie within the tables.

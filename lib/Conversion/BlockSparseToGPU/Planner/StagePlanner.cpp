@@ -7,7 +7,6 @@
 #include "StageFiller.h"
 #include "WarpWork.h"
 #include "blocksparse/IR/RunTimeStages.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 #include <limits>
@@ -18,16 +17,6 @@ using namespace mlir::blocksparse::device;
 using ::blocksparse::RankedRowTable;
 using ::blocksparse::RunTimeStages;
 using ::blocksparse::StageTileTable;
-
-static Value constant(ImplicitLocOpBuilder &b, int64_t value) { return i32Constant(b, value); }
-
-static Value select(ImplicitLocOpBuilder &b, Value condition, Value yes, Value no) {
-  return arith::SelectOp::create(b, condition, yes, no);
-}
-
-static Value toInt(ImplicitLocOpBuilder &b, Value index) {
-  return b.createOrFold<arith::IndexCastOp>(b.getI32Type(), index);
-}
 
 /// Returns the class of a length, see lengthClass.
 static Value emitLengthClass(ImplicitLocOpBuilder &b, Value length) {
