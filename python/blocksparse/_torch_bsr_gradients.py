@@ -117,8 +117,10 @@ def _learn(route, needed, computed, matrix, arrays, gradient):
             result = route.slow(*inputs)
             result = result[0] if route.is_matrix else result
         with _torch_functions.recorded_calls() as calls:
-            found = torch.autograd.grad(result, [one for one, asked in zip(inputs, computed) if asked], gradient)
-    found = [one.values() if one.layout is torch.sparse_bsr else one for one in found]
+            # A function need not read the values of its matrix.
+            found = torch.autograd.grad(result, [one for one, asked in zip(inputs, computed) if asked], gradient,
+                                        allow_unused=True)
+    found = [one.values() if one is not None and one.layout is torch.sparse_bsr else one for one in found]
     plan = None
     if len(forward_calls) == 1:
         results = forward_calls[0][2]

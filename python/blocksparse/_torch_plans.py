@@ -10,12 +10,15 @@ from blocksparse import _torch_functions
 _run = _torch_functions.functions.run
 
 
+_NOTHING = (None, False)
+
+
 class Plan(NamedTuple):
     """A backward pass.
 
     steps: pairs (number, takes) of calls. takes: pairs (place, whether it is transposed) of the tensors that a call
     takes; a place counts the tensors of the pass from 0, and the results of all calls from -1 down. gives: the same of
-    the gradients that are asked for.
+    the gradients that are asked for; a place of None is no gradient.
     """
 
     steps: tuple
@@ -42,7 +45,7 @@ def follow(plan, tensors):
 
 
 def _pick(places, tensors, made):
-    found = [tensors[place] if place >= 0 else made[~place] for place, _ in places]
+    found = [None if place is None else tensors[place] if place >= 0 else made[~place] for place, _ in places]
     for position, (_, is_transposed) in enumerate(places):
         if is_transposed:
             found[position] = found[position].mT
@@ -65,13 +68,13 @@ def learn(known, calls, tensors, found):
     """Returns the plan of a pass and adds its functions; None if the pass does more than these calls.
 
     known: the plan so far or None; calls: as in _torch_functions.recorded_calls; tensors: those of the pass, distinct,
-    or None; found: the gradients that are asked for.
+    or None; found: the gradients that are asked for, which may be None.
     """
     made, places = [], []
     for _, taken, results in calls:
         places.append(tuple([_place(tensors, made, one) for one in taken]))
         made += results if isinstance(results, tuple) else (results,)
-    gives = tuple([_place(tensors, made, one) for one in found])
+    gives = tuple([_NOTHING if one is None else _place(tensors, made, one) for one in found])
     if not calls or None in gives or any(None in takes for takes in places):
         return None
     steps = tuple(zip([number for number, _ in known.steps], places)) if known is not None else ()
@@ -79,7 +82,7 @@ def learn(known, calls, tensors, found):
         steps = tuple([(_torch_functions.new_number(), takes) for takes in places])
     # A result that is given in another shape is made in that one.
     for one, (place, is_transposed) in zip(found, gives):
-        if place < 0:
+        if one is not None and place < 0:
             made[~place] = one.mT if is_transposed else one
     results = iter(made)
     for (number, takes), (function, taken, _) in zip(steps, calls):

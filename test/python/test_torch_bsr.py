@@ -179,6 +179,14 @@ class Results(unittest.TestCase):
         torch.testing.assert_close(result[:, :, rows], expected[:, :, rows])
         self.assertEqual(result[:, :, ~rows].abs().max(), 0)
 
+    def test_attention_of_a_mask_that_asks_for_a_gradient(self):
+        mask = bsr_of(torch.ones(3, 4, 4)).requires_grad_()
+        q, k = torch.randn(12, 6, requires_grad=True), torch.randn(8, 6)
+        for _ in range(3):
+            result = blocksparse.scaled_dot_product_attention(q, k, k, mask)
+            found = torch.autograd.grad(result.sum(), (q, mask), allow_unused=True)
+            self.assertEqual([one is None for one in found], [False, True])
+
     def test_dropout(self):
         mask = bsr_of(torch.ones(3, 4, 4))
         q, k, v = (torch.ones(size, 6) for size in (12, 8, 8))
