@@ -232,12 +232,13 @@ def sum_to(array, shape):
     """Returns the sum over the dimensions in which `shape` was broadcast to the shape of the array."""
     if tuple(array.shape) == tuple(shape):
         return array
+    if is_torch(array):
+        return array.sum_to_size(shape)
     extra = array.ndim - len(shape)
     axes = tuple(range(extra)) + tuple(
         extra + axis for axis, size in enumerate(shape) if size == 1 and array.shape[extra + axis] != 1)
     element = element_of("array", array)
-    wide = cast(array, ACCUMULATION.get(element, element))
-    total = wide.sum(dim=axes, keepdim=True) if is_torch(array) else wide.sum(axis=axes, keepdims=True)
+    total = cast(array, ACCUMULATION.get(element, element)).sum(axis=axes, keepdims=True)
     return cast(total.reshape(shape), element)
 
 
