@@ -10,56 +10,70 @@ from blocksparse._errors import ArgumentError
 __all__ = ["dds", "dsd", "mul", "ones_like", "row_indices", "sdd", "sum", "to_dense", "to_sparse"]
 
 
-class _Product:
-    """A @ x, or A^T @ x, of the values of a sparse matrix A and a dense x."""
+class _MatrixProduct:
+    """A @ x, or A^T @ x, of the arrays of a sparse matrix A (crow_indices, col_indices and values) and a dense x."""
 
-    def __init__(self, bsr, transposed):
-        self.bsr, self.transposed = bsr, transposed
+    autocast_operands = ()
+    constants = (0, 1)
 
-    def forward(self, values, x):
-        return self._multiply(values, x, self.transposed)
+    def __init__(self, size, transposed):
+        self.size, self.transposed = size, transposed
 
-    def _multiply(self, values, x, transposed):
+    def _matrix(self, crow, col, values):
+        return _bsr.from_arrays("matrix", crow, col, values, self.size, (), check=False)
+
+    def forward(self, crow, col, values, x):
+        return self._multiply(self._matrix(crow, col, values), values, x, self.transposed)
+
+    @staticmethod
+    def _multiply(bsr, values, x, transposed):
         if transposed:
-            return _bsr.transposed_mm(self.bsr, x, values)
-        return _bsr.addmm(self.bsr, x, values, {}, 1.0, 0.0, self.bsr.element)
+            return _bsr.transposed_mm(bsr, x, values)
+        return _bsr.addmm(bsr, x, values, {}, 1.0, 0.0, bsr.element)
 
     def saved(self, arrays, results):
         return arrays
 
     def backward(self, saved, gradients, needed):
-        values, x = saved
-        dy = gradients[0]
+        crow, col, values, x = saved
+        dy, bsr = gradients[0], self._matrix(crow, col, values)
         d_values = d_x = None
-        if needed[0]:
+        if needed[2]:
             left, right = (x, dy) if self.transposed else (dy, x)
-            d_values = _bsr.sampled(self.bsr, left, right, values, 1.0, 0.0, transpose_b=True)
-        if needed[1]:
-            d_x = self._multiply(values, dy, not self.transposed)
-        return d_values, d_x
+            d_values = _bsr.sampled(bsr, left, right, values, 1.0, 0.0, transpose_b=True)
+        if needed[3]:
+            d_x = self._multiply(bsr, values, dy, not self.transposed)
+        return None, None, d_values, d_x
 
 
-class _Sampled:
-    """a @ b at the blocks of a sparse matrix."""
+class _MatrixSample:
+    """a @ b at the blocks of a sparse matrix, of its arrays (crow_indices, col_indices and values, which are not read),
+    a and b."""
 
-    def __init__(self, bsr):
-        self.bsr = bsr
+    autocast_operands = ()
+    constants = (0, 1, 2)
 
-    def forward(self, a, b):
-        return _bsr.sampled(self.bsr, a, b, self.bsr.values, 1.0, 0.0)
+    def __init__(self, size):
+        self.size = size
+
+    def _matrix(self, crow, col, values):
+        return _bsr.from_arrays("topo", crow, col, values, self.size, (), check=False)
+
+    def forward(self, crow, col, values, a, b):
+        return _bsr.sampled(self._matrix(crow, col, values), a, b, values, 1.0, 0.0)
 
     def saved(self, arrays, results):
         return arrays
 
     def backward(self, saved, gradients, needed):
-        a, b = saved
-        dc = gradients[0]
+        crow, col, values, a, b = saved
+        dc, bsr = gradients[0], self._matrix(crow, col, values)
         d_a = d_b = None
-        if needed[0]:
-            d_a = _bsr.addmm(self.bsr, b.mT, dc, {}, 1.0, 0.0, self.bsr.element)
-        if needed[1]:
-            d_b = _bsr.transposed_mm(self.bsr, a, dc).mT
-        return d_a, d_b
+        if needed[3]:
+            d_a = _bsr.addmm(bsr, b.mT, dc, {}, 1.0, 0.0, bsr.element)
+        if needed[4]:
+            d_b = _bsr.transposed_mm(bsr, a, dc).mT
+        return None, None, None, d_a, d_b
 
 
 def _matrix(argument, value):
@@ -72,13 +86,18 @@ def _matrix(argument, value):
 
 def _multiply(argument, matrix, dense_argument, dense, transposed):
     """Returns op(matrix) @ dense."""
+    size = matrix.matrix_size()
+    key, given = ("stk", size, transposed), (matrix.offsets, matrix.column_indices, matrix.data, dense)
+    found = _autograd.quick(key, given)
+    if found is not None:
+        return found
     bsr = matrix.unpack(argument)
     dense = _operations.checked(dense_argument, dense, (2,))
     _operations.same_element((argument, bsr.values), (dense_argument, dense))
     inner = bsr.size[0 if transposed else 1]
     if dense.shape[0] != inner:
         raise ArgumentError(dense_argument, f"an inner size of {inner}, as '{argument}'", f"{dense.shape[0]}")
-    return _autograd.apply_operation(_Product(bsr, transposed), bsr.values, dense)
+    return _autograd.apply(_MatrixProduct, (size, transposed), bsr.crow, bsr.col, bsr.values, dense, key=key, given=given)
 
 
 def dsd(a, b):
@@ -100,7 +119,12 @@ def sdd(a, b, topo):
     """Returns a @ b at the blocks of a Matrix, whose values are not read."""
     if not _matrix("topo", topo).is_contiguous():
         raise ArgumentError("topo", "a matrix that is not transposed", "one that is")
-    bsr = topo.unpack("topo", topo.data.detach())
+    constants, values = (topo.matrix_size(),), topo.data.detach()
+    key, given = ("stk", *constants), (topo.offsets, topo.column_indices, values, a, b)
+    found = _autograd.quick(key, given)
+    if found is not None:
+        return topo.with_data(found)
+    bsr = topo.unpack("topo", values)
     for argument, array, size, axis in (("a", a, bsr.size[0], 0), ("b", b, bsr.size[1], 1)):
         array = _operations.checked(argument, array, (2,))
         _operations.same_element(("topo", bsr.values), (argument, array))
@@ -108,7 +132,8 @@ def sdd(a, b, topo):
             raise ArgumentError(argument, f"{size} {('rows', 'columns')[axis]}, as 'topo'", _arrays.show(array))
     if b.shape[0] != a.shape[1]:
         raise ArgumentError("b", f"an inner size of {a.shape[1]}, as 'a'", b.shape[0])
-    return topo.with_data(_autograd.apply_operation(_Sampled(bsr), a, b))
+    found = _autograd.apply(_MatrixSample, constants, bsr.crow, bsr.col, bsr.values, a, b, key=key, given=given)
+    return topo.with_data(found)
 
 
 def mul(a, b):

@@ -22,12 +22,14 @@ class Route:
     result; their gradients need no function of ours.
     """
 
-    __slots__ = ("is_declined", "is_matrix", "plans", "slow", "sums")
+    __slots__ = ("is_declined", "is_matrix", "keeps_results", "plans", "slow", "sums")
 
     def __init__(self, slow, is_matrix, sums):
         self.slow, self.is_matrix, self.sums = slow, is_matrix, sums
         # By what is asked for.
         self.plans = {}
+        # What is asked for where a plan takes results.
+        self.keeps_results = set()
         # Is set when a backward pass has no plan: then calls take the slow way.
         self.is_declined = False
 
@@ -65,8 +67,7 @@ class _Function(torch.autograd.Function):
         if not results:
             return None
         context.route, context.matrices = route, matrices
-        plan = route.plans.get(context.needs_input_grad[3:])
-        if plan is not None and plan.uses(4 + len(arrays)):
+        if context.needs_input_grad[3:] in route.keeps_results:
             context.save_for_backward(values, *arrays, *results)
         else:
             context.save_for_backward(values, *arrays)
@@ -131,4 +132,6 @@ def _learn(route, needed, computed, matrix, arrays, gradient):
         route.is_declined = True
     else:
         route.plans[needed] = plan
+        if plan.uses(3 + len(arrays)):
+            route.keeps_results.add(needed)
     return found

@@ -57,9 +57,19 @@ class SparseSelfAttention:
         self.key_padding_mask_mode, self.attn_mask_mode = key_padding_mask_mode, attn_mask_mode
         # DeepSpeed gives a shorter sequence the upper left part of the longest one's layout.
         self.master_layout = self.sparsity_config.make_layout(max_seq_length)
+        # The parts of the longest layout that were asked for, and what they are parts of.
+        self._parts, self._whole = {}, self.master_layout
 
     def get_layout(self, length):
         """Returns the layout of a sequence of `length` tokens."""
+        if self._whole is not self.master_layout:
+            self._parts, self._whole = {}, self.master_layout
+        found = self._parts.get(length)
+        if found is None:
+            found = self._parts[length] = self._make_layout(length)
+        return found
+
+    def _make_layout(self, length):
         block = self.sparsity_config.block
         if length % block or length > self.master_layout.shape[0]:
             raise ArgumentError("query", f"a length that is a multiple of {block} and at most "

@@ -18,7 +18,7 @@ _ACTIVATIONS = {"": None, "relu": "relu", "leaky_relu": "leaky_relu, slope = 0.0
                 "sigmoid": "sigmoid"}
 
 
-class _Product:
+class _DenseProduct:
     """activation(alpha * a @ b + bias), of a, b and bias; names: those of a and b in messages. There is no gradient."""
 
     autocast_operands = ()
@@ -53,12 +53,16 @@ class _Product:
         return _operations.compiled(key, a, build).run([array for _, array in arrays])
 
 
-def _call(constants, a, b, bias=None, key=None, given=()):
-    """Returns a product; key and given: as in _autograd.apply."""
+def _call(constants, a, b, bias=None):
+    """Returns a product of arrays that were checked."""
+    key, given = ("product", constants), (a, b, bias)
+    found = _autograd.quick(key, given)
+    if found is not None:
+        return found
     if _autograd.is_asked(a, b, bias):
         # This says that there is no gradient.
-        return _Product(*constants).forward(a, b, bias)
-    return _autograd.apply(_Product, constants, a, b, bias, key=key, given=given)
+        return _DenseProduct(*constants).forward(a, b, bias)
+    return _autograd.apply(_DenseProduct, constants, a, b, bias, key=key, given=given)
 
 
 def matmul(a, b, bias=None, activation="", use_triton=True, update_autotune_table=False):
@@ -67,10 +71,6 @@ def matmul(a, b, bias=None, activation="", use_triton=True, update_autotune_tabl
     activation: "", "relu", "leaky_relu" (slope 0.01), "gelu" (x * sigmoid(1.702 x)) or "sigmoid".
     `use_triton` and `update_autotune_table` have no effect: they chose DeepSpeed's kernel.
     """
-    key, given = ("matmul", activation), (a, b, bias)
-    found = _autograd.quick(key, given)
-    if found is not None:
-        return found
     a, b = _operations.checked("a", a, (2, 3)), _operations.checked("b", b, (2,))
     if not isinstance(activation, str) or activation not in _ACTIVATIONS:
         raise ArgumentError("activation", f"one of {', '.join(map(repr, _ACTIVATIONS))}", repr(activation))
@@ -80,23 +80,19 @@ def matmul(a, b, bias=None, activation="", use_triton=True, update_autotune_tabl
         bias = _operations.checked("bias", bias, (1,))
         if bias.shape[0] != b.shape[1]:
             raise ArgumentError("bias", f"{b.shape[1]} numbers, the columns of b", _arrays.show(bias))
-    return _call((("a", "b"), _ACTIVATIONS[activation]), a, b, bias, key, given)
+    return _call((("a", "b"), _ACTIVATIONS[activation]), a, b, bias)
 
 
 def matmul_4d(a, b):
     """Returns a @ b of a [B, H, M, K] and b [B, H, K, N]."""
-    key, given = ("matmul_4d",), (a, b, None)
-    found = _autograd.quick(key, given)
-    if found is not None:
-        return found
     a, b = _operations.checked("a", a, (4,)), _operations.checked("b", b, (4,))
     if tuple(b.shape[:3]) != (*a.shape[:2], a.shape[3]):
         raise ArgumentError("b", f"[{a.shape[0]}, {a.shape[1]}, {a.shape[3]}, N]", _arrays.show(b))
-    return _call((), a, b, None, key, given)
+    return _call((), a, b)
 
 
-def _heads(input, head_size, part):
-    """Returns the queries, keys or values (part 0, 1 or 2) as [batches, length, heads, head_size]."""
+def _parts(input, head_size):
+    """Returns queries, keys and values as one array [batches, length, 3, heads, head_size]."""
     input = _operations.checked("input", input, (3,))
     batches, length, width = input.shape
     try:
@@ -105,9 +101,8 @@ def _heads(input, head_size, part):
         raise ArgumentError("head_size", "an integer", repr(head_size)) from None
     if head_size < 1 or width % (3 * head_size):
         raise ArgumentError("input", f"[batches, length, 3 * heads * {head_size}]", _arrays.show(input))
-    heads = width // (3 * head_size)
-    # A part of a contiguous array is a view with these strides.
-    return input.reshape((batches, length, 3, heads, head_size))[:, :, part]
+    # The parts of a contiguous array are views.
+    return input.reshape((batches, length, 3, width // (3 * head_size), head_size))
 
 
 def score_4d_matmul(input, head_size, input_mask, scale=-1.0):
@@ -117,14 +112,14 @@ def score_4d_matmul(input, head_size, input_mask, scale=-1.0):
     A scale of 0 or less is none. `input_mask` has no effect, as in DeepSpeed.
     """
     scale = _arrays.number("scale", scale)
-    q, k = (_heads(input, head_size, part) for part in (0, 1))
-    return _call((("input", "input_keys"), None, "score", scale if scale > 0 else 1.0), q, k)
+    parts = _parts(input, head_size)
+    return _call((("input", "input_keys"), None, "score", scale if scale > 0 else 1.0), parts[:, :, 0], parts[:, :, 1])
 
 
 def context_4d_matmul(prob, input, head_size):
     """Returns prob @ v as [batches, length, hidden] of prob [batches, heads, length, length] and of the input of
     `score_4d_matmul`."""
-    v = _heads(input, head_size, 2)
+    v = _parts(input, head_size)[:, :, 2]
     batches, length, heads, _ = v.shape
     prob = _operations.checked("prob", prob, (4,))
     if tuple(prob.shape) != (batches, heads, length, length):

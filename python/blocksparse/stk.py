@@ -38,7 +38,7 @@ class Matrix:
         self.data, self.row_indices, self.column_indices, self.offsets = data, row_indices, column_indices, offsets
         self._transposed = False
 
-    def _matrix_size(self):
+    def matrix_size(self):
         """Returns rows and columns as they are stored."""
         size = self._size[::-1] if self._transposed else self._size
         return size[:-1].numel(), size[-1]
@@ -47,7 +47,7 @@ class Matrix:
         """Returns the matrix as it is stored, for products."""
         indices = [part if part.dtype in (torch.int32, torch.int64) else part.int()
                    for part in (self.offsets, self.column_indices)]
-        size = self._matrix_size()
+        size = self.matrix_size()
         bm, bn = self.data.shape[-2:]
         if bm == 0 or bn == 0 or size[0] % bm or size[1] % bn:
             raise ArgumentError(argument, f"a size that the block {bm} x {bn} divides", list(self._size))

@@ -5,6 +5,7 @@
 The argument says which of both this process has: `native`, or `python`, for which the test hides that library.
 """
 
+import contextlib
 import os
 import pathlib
 import sys
@@ -23,7 +24,8 @@ if EXPECTED == "python":
 import torch
 
 import blocksparse
-from blocksparse import ArgumentError, Layout, RunError, _bsr, _specialise, _torch_functions, _torch_operators, compiler
+from blocksparse import ArgumentError, FixedSparsityConfig, Layout, RunError, compiler, stk
+from blocksparse import _autograd, _bsr, _specialise, _torch_functions, _torch_operators
 
 torch.manual_seed(0)
 LAYOUT = Layout.from_mask([[1, 0], [1, 1]], 4)
@@ -37,7 +39,7 @@ func.func @f(%a: tensor<?x4xf32>, %b: tensor<4x?xf32>) -> (tensor<?x?xf32>) {
 
 def only_by_number():
     """Makes each call that no number serves an error."""
-    return mock.patch.object(compiler.CompiledFunction, "run", side_effect=AssertionError("checked again"))
+    return mock.patch.object(compiler.CompiledFunction, "_run", side_effect=AssertionError("checked again"))
 
 
 class Operators(unittest.TestCase):
@@ -51,13 +53,25 @@ class Operators(unittest.TestCase):
     def test_the_operators_that_were_asked_for(self):
         self.assertEqual(_torch_operators.is_native, EXPECTED == "native")
 
+    def matrix(self, values):
+        indices = [torch.from_numpy(one) for one in (LAYOUT.coordinates()[:, 1], LAYOUT.col_indices.copy(),
+                                                     LAYOUT.crow_indices.copy())]
+        return stk.Matrix((8, 8), values, *indices)
+
     def test_second_call(self):
+        attend, q = blocksparse.SparseSelfAttention(FixedSparsityConfig(1, 4), max_seq_length=16), torch.randn(1, 1, 8, 4)
+        matrix, qkv = self.matrix(self.values), torch.randn(1, 4, 12)
         calls = {
             "product": lambda: blocksparse.dsd(LAYOUT, self.values, self.x),
             "bias": lambda: blocksparse.dds(LAYOUT, self.x.T, self.values, bias=torch.arange(8.0)),
             "softmax": lambda: blocksparse.softmax(LAYOUT, self.values, 0.5, attention_mask=torch.eye(8) < 1),
             "attention": lambda: blocksparse.attention(self.x, self.x, self.x, LAYOUT, return_lse=True),
             "dense": lambda: blocksparse.to_dense(LAYOUT, self.values),
+            "self attention": lambda: attend(q, q, q),
+            "matrix": lambda: stk.ops.dsd(matrix, self.x),
+            "transposed matrix": lambda: stk.ops.dds(self.x.T, matrix.t()),
+            "sampled matrix": lambda: stk.ops.sdd(self.x, self.x.T, matrix).data,
+            "parts of one array": lambda: blocksparse.score_4d_matmul(qkv, 2, None, 0.5),
             "dense product": lambda: blocksparse.matmul(self.x, self.x.T, torch.arange(8.0), "relu"),
             "dense products": lambda: blocksparse.matmul_4d(self.x[None, None], self.x.T[None, None]),
         }
@@ -65,11 +79,9 @@ class Operators(unittest.TestCase):
             with self.subTest(name):
                 first = call()
                 # The function was found and called without a look at the arguments.
-                if EXPECTED == "native":
-                    with only_by_number():
+                with mock.patch.object(_autograd, "apply", side_effect=AssertionError("checked again")):
+                    with only_by_number() if EXPECTED == "native" else contextlib.nullcontext():
                         second = call()
-                else:
-                    second = call()
                 torch.testing.assert_close(second, first, rtol=0, atol=0)
 
     def test_masks_that_change_places(self):
@@ -122,6 +134,9 @@ class Operators(unittest.TestCase):
             "two results": lambda: torch.cat([one.reshape(8, -1) for one in blocksparse.attention(
                 self.x, x, x, LAYOUT, return_lse=True)], 1),
             "dense": lambda: blocksparse.to_dense(LAYOUT, values),
+            "matrix": lambda: stk.ops.dsd(self.matrix(values), x),
+            "transposed matrix": lambda: stk.ops.dds(x.T, self.matrix(values)),
+            "sampled matrix": lambda: stk.ops.sdd(x, x.T, self.matrix(self.values)).data,
         }
         for name, call in calls.items():
             with self.subTest(name):
@@ -132,7 +147,7 @@ class Operators(unittest.TestCase):
                     return torch.autograd.grad(result, inputs, torch.randn_like(result), allow_unused=True)
 
                 first = step()
-                with mock.patch.object(compiler.CompiledFunction, "_run", side_effect=AssertionError("checked again")):
+                with only_by_number() if EXPECTED == "native" else contextlib.nullcontext():
                     second = step()
                 for ours, expected in zip(second, first):
                     torch.testing.assert_close(ours, expected, rtol=0, atol=0)
