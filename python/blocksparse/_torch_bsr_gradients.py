@@ -28,7 +28,7 @@ class Route:
         self.slow, self.is_matrix, self.sums = slow, is_matrix, sums
         # By what is asked for.
         self.plans = {}
-        # What is asked for where a plan takes results.
+        # The keys of those plans that take results.
         self.keeps_results = set()
         # Is set when a backward pass has no plan: then calls take the slow way.
         self.is_declined = False

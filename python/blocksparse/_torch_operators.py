@@ -43,7 +43,7 @@ _lock = threading.Lock()
 class _Entry:
     """An operation for one choice of arrays that are not None, and the number of the function that computes it."""
 
-    __slots__ = ("constants", "has_all", "number", "operation", "plans", "present")
+    __slots__ = ("constants", "has_all", "has_gradient", "number", "operation", "plans", "present")
 
     def __init__(self, operation, present):
         self.operation, self.present, self.number = operation, present, None
@@ -51,8 +51,10 @@ class _Entry:
         self.plans = {}
         self.has_all = all(present)
         self.constants = [position for position in getattr(operation, "constants", ()) if present[position]]
+        # Whether each array that is there has a gradient.
+        self.has_gradient = hasattr(operation, "backward") and not self.constants
 
-    def has_gradient(self, arrays):
+    def knows_gradients(self, arrays):
         """Tells whether the operation knows all gradients that are asked for."""
         return hasattr(self.operation, "backward") and not any([arrays[one].requires_grad for one in self.constants])
 
@@ -149,7 +151,9 @@ def call_known(key, given):
     if _is_grad_enabled():
         for array in given:
             if array is not None and array.requires_grad:
-                return _Function.apply(entry, *given) if entry.has_gradient(given) else None
+                if entry.has_gradient or entry.knows_gradients(given):
+                    return _Function.apply(entry, *given)
+                return None
     return entry.forward_by_number(given)
 
 
