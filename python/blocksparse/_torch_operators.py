@@ -51,7 +51,7 @@ class _Entry:
         self.plans = {}
         self.has_all = all(present)
         self.constants = [position for position in getattr(operation, "constants", ()) if present[position]]
-        # Whether each array that is there has a gradient.
+        # This says whether each array that is there has a gradient.
         self.has_gradient = hasattr(operation, "backward") and not self.constants
 
     def knows_gradients(self, arrays):
