@@ -3,6 +3,7 @@
 
 #include "blocksparse/IR/DialectAttributes.h"
 #include "blocksparse/IR/BlockSparseDialect.h"
+#include "blocksparse/IR/LaunchAttributes.h"
 #include "blocksparse/IR/OverflowMode.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -41,7 +42,8 @@ static constexpr KnownAttribute resultAttributes[] = {
 static constexpr KnownAttribute operationAttributes[] = {
     {hostFunctionAttr, "", isAny}, {overflowModeAttr, "a string", isKind<StringAttr>},
     {kernelsAttr, "", isAny},      {lutsAttr, "", isAny},
-    {startsEarlyAttr, "", isAny},  {tensorMapsAttr, "", isAny}};
+    {startsEarlyAttr, "", isAny},  {runsTogetherAttr, "", isAny},
+    {tensorMapsAttr, "", isAny}};
 
 /// Emits the error about `name`, which is none of `names`, the attributes of `owner`.
 template <typename Names>

@@ -278,6 +278,7 @@ static KernelProblem describeAttention(AttentionGradOp op) {
       makeAttention(op, op.getOut(), op.getLse(), op.getLayout().getBlockShape());
   problem.staticPattern = op.getLayout().resolve() != nullptr;
   problem.decomposedFeature = findDecomposedFeature(op);
+  problem.isGradient = true;
   return problem;
 }
 
@@ -341,6 +342,7 @@ static KernelProblem describeAttention(PlannedAttentionGradOp op) {
   KernelProblem problem =
       makeAttention(op, op.getDq(), op.getLse(), {op.getBlock()[0], op.getBlock()[1]});
   problem.staticPattern = !op.getLists().empty();
+  problem.isGradient = true;
   return problem;
 }
 

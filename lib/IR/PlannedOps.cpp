@@ -15,6 +15,9 @@ using ::blocksparse::AttentionGradOperands;
 using ::blocksparse::AttentionGradStepTable;
 using ::blocksparse::AttentionGradTileTable;
 using ::blocksparse::AttentionOperands;
+using ::blocksparse::AttentionOrderOperands;
+using ::blocksparse::AttentionOrderStepTable;
+using ::blocksparse::AttentionOrderTileTable;
 using ::blocksparse::AttentionStepTable;
 using ::blocksparse::AttentionTileTable;
 using ::blocksparse::SampledOperands;
@@ -131,6 +134,11 @@ static constexpr ListTable attentionGradTables[AttentionGradOperands::count] = {
     {"tiles of queries", AttentionGradTileTable::columns},
     {"workers of queries", ListTable::list},
     {"steps of queries", AttentionGradStepTable::columns}};
+/// The tables `lists` of the gradient in one kernel, in the order of AttentionOrderOperands.
+static constexpr ListTable attentionOrderTables[AttentionOrderOperands::count] = {
+    {"tiles", AttentionOrderTileTable::columns},
+    {"workers", ListTable::list},
+    {"steps", AttentionOrderStepTable::columns}};
 /// The tables `tiles`, in the order of SampledOperands.
 static constexpr ListTable tileTables[SampledOperands::count] = {
     {"tiles", SampledTileTable::columns},
@@ -387,7 +395,13 @@ LogicalResult PlannedAttentionOp::verify() {
 
 LogicalResult PlannedAttentionGradOp::verify() {
   auto emitError = [&] { return emitOpError(); };
-  if (failed(checkAttention(*this, attentionGradTables, emitError)))
+  ArrayRef<ListTable> tables = attentionGradTables;
+  const auto given = static_cast<int64_t>(getLists().size());
+  if (given == AttentionOrderOperands::count)
+    tables = attentionOrderTables;
+  else if (given != 0 && given != AttentionGradOperands::count)
+    return emitOpError() << "expects 0, 3 or 6 tables of lists, but got " << given; // C49
+  if (failed(checkAttention(*this, tables, emitError)))
     return failure();
   ShapedType q = shapedType(getQ()), v = shapedType(getV()), out = shapedType(getOut());
   Type element = q.getElementType();

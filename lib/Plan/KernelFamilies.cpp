@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "blocksparse/Plan/KernelFamilies.h"
+#include "blocksparse/Plan/AttentionOrderPlan.h"
 #include "blocksparse/Plan/SampledForm.h"
 #include "blocksparse/Plan/SkinnyTile.h"
 #include "blocksparse/Plan/Stages.h"
@@ -510,6 +511,14 @@ std::string checkStreamSizesOf(const Schedule &schedule, const KernelProblem &pr
   return fault;
 }
 
+/// Checks that as many kernels can compute the gradient of attention.
+std::string checkKernels(int64_t kernels, const KernelProblem &problem) {
+  if (kernels != 0 && !problem.isGradient)
+    return expects("kernels for a gradient of attention alone", text(kernels));
+  return kernels == 1 ? checkOrderedGradient(problem.block.cols, problem.depth, problem.valueCols)
+                      : "";
+}
+
 std::string checkRows(const RowParams &params, const KernelProblem &problem) {
   const int64_t chunk = getRowChunk(problem);
   return params.elementsPerLane % chunk == 0
@@ -586,5 +595,6 @@ std::string blocksparse::checkSchedule(const Schedule &schedule, const KernelPro
     return checkStreamSizesOf(schedule, problem, target.gpuFacts());
   if (const auto *rows = schedule.getIf<RowParams>())
     return checkRows(*rows, problem);
-  return {};
+  const auto *attention = schedule.getIf<AttentionParams>();
+  return attention ? checkKernels(attention->kernels, problem) : "";
 }

@@ -101,6 +101,7 @@ static Schedule::Params makeParams(KernelFamily family) {
   case KernelFamily::CUDARows:
     return RowParams();
   case KernelFamily::CUDAAttention:
+    return AttentionParams();
   case KernelFamily::CUDABlocks:
     break;
   }
@@ -192,6 +193,8 @@ void blocksparse::forEachField(Schedule &schedule,
     count("split", simt->split);
   } else if (auto *rows = schedule.getIf<RowParams>()) {
     count("elements_per_lane", rows->elementsPerLane);
+  } else if (auto *attention = schedule.getIf<AttentionParams>()) {
+    count("kernels", attention->kernels);
   }
 }
 
@@ -345,6 +348,8 @@ std::string blocksparse::checkParams(const Schedule &schedule) {
   } else if (const auto *rows = schedule.getIf<RowParams>()) {
     checks.checkCount(rows->elementsPerLane == 0 || isWithin(rows->elementsPerLane, 1, 64),
                       "elements_per_lane", "from 1 to 64", rows->elementsPerLane);
+  } else if (const auto *attention = schedule.getIf<AttentionParams>()) {
+    checks.checkCount(isWithin(attention->kernels, 0, 2), "kernels", "1 or 2", attention->kernels);
   }
   return checks.fault;
 }

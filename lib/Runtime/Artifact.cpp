@@ -104,9 +104,8 @@ static std::string checkKernels(const Artifact &artifact) {
     if (kernel.dynamicSharedBytes < 0)
       return subject + "no less than 0 bytes of shared memory, but got " +
              std::to_string(kernel.dynamicSharedBytes);
-    if (kernel.startsEarly != 0 && kernel.startsEarly != 1)
-      return subject + "0 or 1 for whether it starts early, but got " +
-             std::to_string(kernel.startsEarly);
+    if (kernel.mode < ArtifactKernel::Plain || kernel.mode > ArtifactKernel::Together)
+      return subject + "a launch mode from 0 to 2, but got " + std::to_string(kernel.mode);
   }
   return {};
 }
@@ -130,8 +129,8 @@ bool blocksparse::rt::operator==(const Artifact &left, const Artifact &right) {
     return a.name == b.name && sameBytes(a.bytes, b.bytes);
   };
   auto sameKernel = [](const ArtifactKernel &a, const ArtifactKernel &b) {
-    return std::tie(a.name, a.target, a.threads, a.cluster, a.dynamicSharedBytes, a.startsEarly) ==
-           std::tie(b.name, b.target, b.threads, b.cluster, b.dynamicSharedBytes, b.startsEarly);
+    return std::tie(a.name, a.target, a.threads, a.cluster, a.dynamicSharedBytes, a.mode) ==
+           std::tie(b.name, b.target, b.threads, b.cluster, b.dynamicSharedBytes, b.mode);
   };
   return std::ranges::equal(left.images, right.images, sameImage) &&
          std::ranges::equal(left.luts, right.luts, sameLut) &&
@@ -220,7 +219,7 @@ static std::vector<Section> makeSections(const Artifact &artifact) {
     writer.triple(kernel.threads);
     writer.triple(kernel.cluster);
     writer.number(static_cast<uint64_t>(kernel.dynamicSharedBytes), 8);
-    writer.number(static_cast<uint32_t>(kernel.startsEarly), 4);
+    writer.number(static_cast<uint32_t>(kernel.mode), 4);
     sections.push_back({SectionKind::Kernel, std::move(writer.data)});
   }
   return sections;
@@ -403,7 +402,7 @@ static bool readSection(SectionKind kind, std::span<const uint8_t> payload, Arti
     kernel.threads = reader.triple();
     kernel.cluster = reader.triple();
     kernel.dynamicSharedBytes = static_cast<int64_t>(reader.number(8));
-    kernel.startsEarly = static_cast<int32_t>(reader.number(4));
+    kernel.mode = static_cast<int32_t>(reader.number(4));
     artifact.kernels.push_back(kernel);
     break;
   }

@@ -388,6 +388,11 @@ static blocksparseRtLaunchConfig makeConfig(const ArtifactKernel &record) {
   return config;
 }
 
+static LaunchOptions makeOptions(const ArtifactKernel &record) {
+  return {.startsEarly = record.mode == ArtifactKernel::Early,
+          .runsTogether = record.mode == ArtifactKernel::Together};
+}
+
 Status blocksparse::rt::addKernelEntry(blocksparseRtSite &site, blocksparseRtArtifact artifact,
                                        Device &device, const char *name, const SiteEntry *&entry) {
   KernelOnDevice kernel;
@@ -396,7 +401,7 @@ Status blocksparse::rt::addKernelEntry(blocksparseRtSite &site, blocksparseRtArt
   made.device = &device;
   made.function = kernel.function;
   made.launch = makeConfig(*kernel.record);
-  made.startsEarly = kernel.record->startsEarly != 0;
+  made.options = makeOptions(*kernel.record);
   entry = ::unwrap(artifact)->addEntry(site, made);
   return BLOCKSPARSE_RT_SUCCESS;
 }
@@ -440,8 +445,7 @@ blocksparseRtStatus blocksparseRtArtifactLaunch(blocksparseRtArtifact artifact,
   blocksparseRtLaunchConfig config = makeConfig(*kernel.record);
   std::copy_n(grid, 3, config.grid);
   config.stream = stream;
-  return launch(*kernel.function, config, args, argCount,
-                {.startsEarly = kernel.record->startsEarly != 0});
+  return launch(*kernel.function, config, args, argCount, makeOptions(*kernel.record));
 }
 
 blocksparseRtStatus blocksparseRtArtifactGetLut(blocksparseRtArtifact artifact, const char *name,

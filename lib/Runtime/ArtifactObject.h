@@ -7,6 +7,7 @@
 #ifndef BLOCKSPARSE_LIB_RUNTIME_ARTIFACTOBJECT_H
 #define BLOCKSPARSE_LIB_RUNTIME_ARTIFACTOBJECT_H
 
+#include "Launch.h"
 #include "Module.h"
 
 #include <atomic>
@@ -21,7 +22,7 @@ struct SiteEntry {
   /// Kernel of the site, if it is a kernel's; `launch` lacks grid and stream.
   Function *function = nullptr;
   blocksparseRtLaunchConfig launch = {};
-  bool startsEarly = false;
+  LaunchOptions options = {};
   /// Device memory of the LUT, if the site is a LUT's.
   void *lut = nullptr;
 };

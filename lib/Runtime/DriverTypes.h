@@ -41,6 +41,7 @@ enum : Result {
   errorNotReady = 600,
   errorIllegalAddress = 700,
   errorLaunchFailed = 719,
+  errorCooperativeLaunchTooLarge = 720,
   errorUnsupportedPtxVersion = 222
 };
 
@@ -90,6 +91,7 @@ enum : unsigned {
 };
 
 enum : int {
+  launchAttributeCooperative = 2,
   launchAttributeClusterDimension = 4,
   launchAttributeProgrammaticStreamSerialization = 6,
   poolAttributeReleaseThreshold = 4,
@@ -105,6 +107,7 @@ struct LaunchAttribute {
     struct {
       unsigned x, y, z;
     } clusterDimension;
+    int cooperative;
     int programmaticStreamSerializationAllowed;
   } value;
 };

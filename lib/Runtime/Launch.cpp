@@ -121,7 +121,7 @@ static cuda::Result submit(const Device &device, cuda::Function function,
   auto grid = [&](int i) { return static_cast<unsigned>(config.grid[i]); };
   auto block = [&](int i) { return static_cast<unsigned>(config.block[i]); };
   auto cluster = [&](int i) { return static_cast<unsigned>(config.cluster[i]); };
-  cuda::LaunchAttribute attributes[2] = {};
+  cuda::LaunchAttribute attributes[3] = {};
   unsigned count = 0;
   if (hasCluster(config) && cluster(0) * cluster(1) * cluster(2) != 1) {
     attributes[count].id = cuda::launchAttributeClusterDimension;
@@ -130,6 +130,10 @@ static cuda::Result submit(const Device &device, cuda::Function function,
   if (options.startsEarly && canStartEarly(device)) {
     attributes[count].id = cuda::launchAttributeProgrammaticStreamSerialization;
     attributes[count++].value.programmaticStreamSerializationAllowed = 1;
+  }
+  if (options.runsTogether) {
+    attributes[count].id = cuda::launchAttributeCooperative;
+    attributes[count++].value.cooperative = 1;
   }
   if (count == 0)
     return device.driver.cuLaunchKernel(function, grid(0), grid(1), grid(2), block(0), block(1),
@@ -144,14 +148,35 @@ static cuda::Result submit(const Device &device, cuda::Function function,
   return device.driver.cuLaunchKernelEx(&launch, function, args, options.extra);
 }
 
+/// Checks that each block that waits for others can have an SM.
+static Status checkTogether(const Function &function, const blocksparseRtLaunchConfig &config) {
+  const Device &device = function.module.device;
+  const int64_t blocks = config.grid[0] * config.grid[1] * config.grid[2];
+  if (blocks > device.info.smCount)
+    return fail(BLOCKSPARSE_RT_LAUNCH_LIMIT,
+                "%s: expects a device with %lld multiprocessors for blocks that wait for each "
+                "other, but got %s with %d",
+                describe(function, config).c_str(), static_cast<long long>(blocks),
+                device.describe().c_str(), device.info.smCount);
+  if (!device.driver.cuLaunchKernelEx)
+    return fail(BLOCKSPARSE_RT_LAUNCH_LIMIT,
+                "%s: expects a driver of CUDA 11.8 or newer for blocks that wait for each other, "
+                "but got CUDA %d.%d",
+                describe(function, config).c_str(), device.driver.version / 1000,
+                device.driver.version % 1000 / 10);
+  return BLOCKSPARSE_RT_SUCCESS;
+}
+
 /// Everything that is asked before the driver is.
 static Status checkLaunch(Function &function, const blocksparseRtLaunchConfig &config, void **args,
-                          size_t argCount, void **extra) {
+                          size_t argCount, const LaunchOptions &options) {
   BLOCKSPARSE_RT_TRY(checkGrid(function, config));
   BLOCKSPARSE_RT_TRY(checkBlock(function, config));
   if (hasCluster(config))
     BLOCKSPARSE_RT_TRY(checkCluster(function, config));
-  BLOCKSPARSE_RT_TRY(checkArguments(function, config, args, argCount, extra));
+  if (options.runsTogether)
+    BLOCKSPARSE_RT_TRY(checkTogether(function, config));
+  BLOCKSPARSE_RT_TRY(checkArguments(function, config, args, argCount, options.extra));
   return function.grantDynamicShared(config.dynamicSharedBytes, /*exactly=*/false);
 }
 
@@ -171,7 +196,7 @@ static Status submitNoted(Function &function, const blocksparseRtLaunchConfig &c
 
 Status blocksparse::rt::launch(Function &function, const blocksparseRtLaunchConfig &config,
                                void **args, size_t argCount, const LaunchOptions &options) {
-  BLOCKSPARSE_RT_TRY(checkLaunch(function, config, args, argCount, options.extra));
+  BLOCKSPARSE_RT_TRY(checkLaunch(function, config, args, argCount, options));
   if (isEmpty(config))
     return BLOCKSPARSE_RT_SUCCESS;
   ScopedContext context;
@@ -182,7 +207,7 @@ Status blocksparse::rt::launch(Function &function, const blocksparseRtLaunchConf
 Status blocksparse::rt::launchInContext(Function &function, const blocksparseRtLaunchConfig &config,
                                         void **args, size_t argCount,
                                         const LaunchOptions &options) {
-  BLOCKSPARSE_RT_TRY(checkLaunch(function, config, args, argCount, options.extra));
+  BLOCKSPARSE_RT_TRY(checkLaunch(function, config, args, argCount, options));
   return isEmpty(config) ? BLOCKSPARSE_RT_SUCCESS : submitNoted(function, config, args, options);
 }
 

@@ -13,6 +13,8 @@ struct LaunchOptions {
   /// the driver may launch it before that has ended; a driver or a device that can't launches it
   /// as any other.
   bool startsEarly = false;
+  /// All blocks run at the same time (a cooperative launch), or none does.
+  bool runsTogether = false;
   /// The driver's own packed form of the arguments, null where `args` is used.
   void **extra = nullptr;
 };

@@ -257,7 +257,7 @@ void blocksparseRtCallLaunch(blocksparseRtCall *call, blocksparseRtSite *site, c
   config.grid[0] = gridX, config.grid[1] = gridY, config.grid[2] = gridZ;
   config.stream = call->stream;
   note(*call, launchInContext(*entry->function, config, args, static_cast<size_t>(argCount),
-                              {.startsEarly = entry->startsEarly}));
+                              entry->options));
 }
 
 int32_t blocksparseRtCallEnd(blocksparseRtCall *call) {

@@ -294,7 +294,7 @@ BLOCKSPARSE_SIM_EXPORT cuda::Result cuLaunchKernelEx(const cuda::LaunchConfig *c
                     {config->blockX, config->blockY, config->blockZ},
                     {1, 1, 1},
                     config->sharedBytes};
-  bool early = false;
+  bool early = false, together = false;
   for (unsigned i = 0; i < config->attributeCount; ++i) {
     const cuda::LaunchAttribute &attribute = config->attributes[i];
     if (attribute.id == cuda::launchAttributeClusterDimension) {
@@ -303,10 +303,15 @@ BLOCKSPARSE_SIM_EXPORT cuda::Result cuLaunchKernelEx(const cuda::LaunchConfig *c
       shape.cluster[2] = attribute.value.clusterDimension.z;
     } else if (attribute.id == cuda::launchAttributeProgrammaticStreamSerialization) {
       early = attribute.value.programmaticStreamSerializationAllowed;
+    } else if (attribute.id == cuda::launchAttributeCooperative) {
+      together = attribute.value.cooperative;
     } else {
       return cuda::errorInvalidValue;
     }
   }
+  const uint64_t blocks = uint64_t(shape.grid[0]) * shape.grid[1] * shape.grid[2];
+  if (together && blocks > residentCtas(call.state.chip, *function->kernel, shape))
+    return cuda::errorCooperativeLaunchTooLarge;
   return launch(call, function, shape, config->stream, arguments, extra, early);
 }
 

@@ -249,6 +249,19 @@ static void buildLists(PlannedAttentionGradOp op, const TargetInfo &target) {
     return warnUnstaged(op, error);
   OpBuilder builder(op);
   SmallVector<Value> tables;
+  if (attention->ordered) {
+    std::optional<::blocksparse::AttentionOrderLists> lists =
+        ::blocksparse::buildAttentionOrderLists(attention->problem(), attention->options, error);
+    // There may be too many steps.
+    if (!lists)
+      return warnUnstaged(op, error);
+    tables.append({createTable(builder, op.getLoc(), lists->tiles),
+                   createTable(builder, op.getLoc(), {static_cast<int64_t>(lists->workers.size())},
+                               lists->workers),
+                   createTable(builder, op.getLoc(), lists->steps)});
+    op.getListsMutable().assign(tables);
+    return;
+  }
   using ::blocksparse::AttentionGradSide;
   for (AttentionGradSide side : {AttentionGradSide::Keys, AttentionGradSide::Queries}) {
     std::optional<::blocksparse::AttentionGradLists> lists = ::blocksparse::buildAttentionGradLists(

@@ -209,7 +209,11 @@ std::optional<StagedAttention> StagedAttention::get(PlannedAttentionOp op, const
 std::optional<StagedAttention> StagedAttention::get(PlannedAttentionGradOp op,
                                                     const TargetInfo &target, std::string &reason) {
   std::optional<StagedAttention> attention = getStaged(op, target, reason);
-  if (attention)
+  if (!attention)
+    return std::nullopt;
+  const auto *params = op.getScheduleAttr().getSchedule().getIf<::blocksparse::AttentionParams>();
+  attention->ordered = params && params->kernels == 1;
+  if (!attention->ordered)
     attention->options.workers *= ::blocksparse::attentionGradGroups;
   return attention;
 }

@@ -6,6 +6,7 @@
 
 #include "blocksparse/IR/BlockSparseOps.h"
 #include "blocksparse/Plan/AttentionGradPlan.h"
+#include "blocksparse/Plan/AttentionOrderPlan.h"
 #include "blocksparse/Plan/Reblock.h"
 #include "blocksparse/Plan/SampledTiles.h"
 #include "blocksparse/Plan/Stages.h"
@@ -57,7 +58,8 @@ struct StagedAttention {
   /// attention on `target`, with `reason` as for StagedProduct.
   static std::optional<StagedAttention>
   get(PlannedAttentionOp op, const ::blocksparse::TargetInfo &target, std::string &reason);
-  /// Does the same for the gradient of attention; the workers of `options` are warpgroups.
+  /// Does the same for the gradient of attention. The workers of `options` are warpgroups, or CTAs
+  /// if it is `ordered`.
   static std::optional<StagedAttention>
   get(PlannedAttentionGradOp op, const ::blocksparse::TargetInfo &target, std::string &reason);
 
@@ -67,6 +69,8 @@ struct StagedAttention {
   int64_t batches = 1, heads = 1;
   ::blocksparse::AttentionBand band;
   bool masked = false;
+  /// True if one kernel computes the gradients.
+  bool ordered = false;
   ::blocksparse::AttentionOptions options;
 };
 

@@ -16,6 +16,7 @@ using namespace mlir;
 using namespace mlir::blocksparse;
 using ::blocksparse::AttentionGradOperands;
 using ::blocksparse::AttentionOperands;
+using ::blocksparse::AttentionOrderOperands;
 using ::blocksparse::AttentionStep;
 using ::blocksparse::AttentionTile;
 using ::blocksparse::BlockCoordinate;
@@ -165,6 +166,19 @@ static LogicalResult verifyLists(PlannedAttentionGradOp op, const TargetInfo &ta
   std::string reason;
   std::optional<StagedAttention> attention = StagedAttention::get(op, target, reason);
   OperandRange operands = op.getLists();
+  if (operands.size() == AttentionOrderOperands::count) {
+    auto tiles =
+        readTable<::blocksparse::AttentionOrderTile>(operands[AttentionOrderOperands::Tiles]);
+    std::optional<std::vector<int32_t>> workers =
+        readElements(operands[AttentionOrderOperands::Workers]);
+    auto steps =
+        readTable<::blocksparse::AttentionOrderStep>(operands[AttentionOrderOperands::Steps]);
+    if (!attention || !tiles || !workers || !steps)
+      return reportNoKernel(op, "lists", attention.has_value(), reason);
+    return reportFault(
+        op, "lists",
+        ::blocksparse::verifyAttentionOrderLists(attention->problem(), {*tiles, *workers, *steps}));
+  }
   using ::blocksparse::AttentionGradSide;
   for (AttentionGradSide side : {AttentionGradSide::Keys, AttentionGradSide::Queries}) {
     const auto first = side == AttentionGradSide::Keys ? AttentionGradOperands::KeyTiles

@@ -68,3 +68,18 @@ func.func @with_dlse(%q: tensor<1x128x64xbf16>, %k: tensor<1x192x64xbf16>, %v: t
   %dq, %dk, %dv = blocksparse.attention_grad %q, %k, %v, %out, %lse, %dout dlse(%x) layout(#l) {scale = 0.125} : (tensor<1x128x64xbf16>, tensor<1x192x64xbf16>, tensor<1x192x64xbf16>, tensor<1x128x64xbf16>, tensor<1x128xf32>, tensor<1x128x64xbf16>, tensor<1x128xf32>) -> (tensor<1x128x64xbf16>, tensor<1x192x64xbf16>, tensor<1x192x64xbf16>)
   return %dq, %dk, %dv : tensor<1x128x64xbf16>, tensor<1x192x64xbf16>, tensor<1x192x64xbf16>
 }
+
+// -----
+
+#l = #blocksparse.layout<64x128, grid 2x2, dense>
+
+// In one kernel, both tiles of keys begin with queries to which the other has not added, and then wait for their turn.
+// PLAN-LABEL: @one_kernel(
+// PLAN-DAG: %[[TILES:.*]] = arith.constant dense<{{\[\[}}0, 64, 0, 2, 0, 0, 0, 0], [128, 192, 2, 2, 0, 0, 0, 0]]> : tensor<2x8xi32>
+// PLAN-DAG: %[[STEPS:.*]] = arith.constant dense<{{\[\[}}0, 0, 0, 0], [64, 0, 1, 0], [64, 0, 0, 0], [0, 0, 1, 0]]> : tensor<4x4xi32>
+// PLAN: blocksparse.planned_attention_grad {{.*}} lists(%[[TILES]], %{{.*}}, %[[STEPS]]) outs(
+// PLAN-SAME: schedule = #blocksparse.schedule<cuda.attention, kernels = 1>
+func.func @one_kernel(%q: tensor<1x128x128xbf16>, %k: tensor<1x256x128xbf16>, %v: tensor<1x256x128xbf16>, %out: tensor<1x128x128xbf16>, %lse: tensor<1x128xf32>, %dout: tensor<1x128x128xbf16>) -> (tensor<1x128x128xbf16>, tensor<1x256x128xbf16>, tensor<1x256x128xbf16>) {
+  %dq, %dk, %dv = blocksparse.attention_grad %q, %k, %v, %out, %lse, %dout layout(#l) {scale = 0.125, schedule = #blocksparse.schedule<cuda.attention, kernels = 1>} : (tensor<1x128x128xbf16>, tensor<1x256x128xbf16>, tensor<1x256x128xbf16>, tensor<1x128x128xbf16>, tensor<1x128xf32>, tensor<1x128x128xbf16>) -> (tensor<1x128x128xbf16>, tensor<1x256x128xbf16>, tensor<1x256x128xbf16>)
+  return %dq, %dk, %dv : tensor<1x128x128xbf16>, tensor<1x256x128xbf16>, tensor<1x256x128xbf16>
+}

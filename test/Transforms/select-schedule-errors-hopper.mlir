@@ -120,3 +120,33 @@ func.func @odd_mask(%x: tensor<32x28xf16, #l>, %mask: tensor<32x28xf16>) -> tens
       : (tensor<32x28xf16, #l>, tensor<32x28xf16>) -> tensor<32x28xf16, #l>
   return %0 : tensor<32x28xf16, #l>
 }
+
+// -----
+
+#l = #blocksparse.layout<64x64, grid 2x2, dense>
+func.func @one_kernel_small_blocks(%q: tensor<1x128x128xbf16>, %lse: tensor<1x128xf32>) -> tensor<1x128x128xbf16> {
+  // expected-error @below {{expects blocks with a multiple of 128 keys for 1 kernel, but got 64}}
+  %dq, %dk, %dv = blocksparse.attention_grad %q, %q, %q, %q, %lse, %q layout(#l) {schedule = #blocksparse.schedule<cuda.attention, kernels = 1>}
+      : (tensor<1x128x128xbf16>, tensor<1x128x128xbf16>, tensor<1x128x128xbf16>, tensor<1x128x128xbf16>, tensor<1x128xf32>, tensor<1x128x128xbf16>) -> (tensor<1x128x128xbf16>, tensor<1x128x128xbf16>, tensor<1x128x128xbf16>)
+  return %dq : tensor<1x128x128xbf16>
+}
+
+// -----
+
+#l = #blocksparse.layout<128x128, grid 2x2, dense>
+func.func @one_kernel_narrow_heads(%q: tensor<1x256x64xbf16>, %lse: tensor<1x256xf32>) -> tensor<1x256x64xbf16> {
+  // expected-error @below {{expects head dimensions above 64 up to 128 for 1 kernel, but got 64}}
+  %dq, %dk, %dv = blocksparse.attention_grad %q, %q, %q, %q, %lse, %q layout(#l) {schedule = #blocksparse.schedule<cuda.attention, kernels = 1>}
+      : (tensor<1x256x64xbf16>, tensor<1x256x64xbf16>, tensor<1x256x64xbf16>, tensor<1x256x64xbf16>, tensor<1x256xf32>, tensor<1x256x64xbf16>) -> (tensor<1x256x64xbf16>, tensor<1x256x64xbf16>, tensor<1x256x64xbf16>)
+  return %dq : tensor<1x256x64xbf16>
+}
+
+// -----
+
+#l = #blocksparse.layout<128x128, grid 2x2, dense>
+func.func @kernels_forward(%q: tensor<1x256x128xbf16>) -> tensor<1x256x128xbf16> {
+  // expected-error @below {{expects kernels for a gradient of attention alone, but got 2}}
+  %out, %lse = blocksparse.attention %q, %q, %q layout(#l) {schedule = #blocksparse.schedule<cuda.attention, kernels = 2>}
+      : (tensor<1x256x128xbf16>, tensor<1x256x128xbf16>, tensor<1x256x128xbf16>) -> (tensor<1x256x128xbf16>, tensor<1x256xf32>)
+  return %out : tensor<1x256x128xbf16>
+}

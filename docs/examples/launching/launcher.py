@@ -94,6 +94,7 @@ class LaunchConfig(ctypes.Structure):
     ]
 
 
+COOPERATIVE = 2
 CLUSTER_DIMENSION = 4
 PROGRAMMATIC_STREAM_SERIALIZATION = 6
 MAX_DYNAMIC_SHARED_SIZE_BYTES = 8
@@ -259,7 +260,7 @@ class Program:
             value = get(word)
             arguments.append(value if kind == "tensor_map" else NUMBERS[kind](value))
         addresses = (ctypes.c_void_p * len(arguments))(*map(ctypes.addressof, arguments))
-        attributes = (LaunchAttribute * 2)()
+        attributes = (LaunchAttribute * 3)()
         count = 0
         if kernel["cluster"] != [1, 1, 1]:
             attributes[count].id = CLUSTER_DIMENSION
@@ -267,6 +268,10 @@ class Program:
             count += 1
         if kernel["starts_early"]:
             attributes[count].id = PROGRAMMATIC_STREAM_SERIALIZATION
+            attributes[count].value[0] = 1
+            count += 1
+        if kernel["runs_together"]:
+            attributes[count].id = COOPERATIVE
             attributes[count].value[0] = 1
             count += 1
         config = LaunchConfig((ctypes.c_uint * 3)(*grid), (ctypes.c_uint * 3)(*kernel["block"]),

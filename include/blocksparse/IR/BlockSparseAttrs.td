@@ -116,7 +116,8 @@ def BlockSparse_ScheduleAttr : BlockSparse_AttrDef<"Schedule", "schedule"> {
     | `cuda.mma`, `cuda.fma` | `tile`, `stages`, `split` |
     | `cuda.rows` | `elements_per_lane` |
     | `cuda.simt` | `split` (products alone) |
-    | `cuda.attention`, `cuda.blocks` | none |
+    | `cuda.attention` | `kernels` (of a gradient: 1, whose sums are ordered by a plan, or 2) |
+    | `cuda.blocks` | none |
 
     A `tile` is rows x columns of the result, in elements. `stages` is the depth of the ring or
     pipeline of loads. `split` is the largest number of blocks in one segment; without it, rows are

@@ -96,6 +96,8 @@ struct KernelProblem {
   int64_t rows = unknownSize, cols = unknownSize, depth = unknownSize;
   /// Columns of v and of the result of an Attention problem.
   int64_t valueCols = unknownSize;
+  /// True if an Attention problem is the gradient of attention.
+  bool isGradient = false;
   /// True if the pattern is known at compile time, or if the device can make the tables of kernels
   /// with stages (blocksparse/Plan/RunTimeStages.h).
   bool staticPattern = false;

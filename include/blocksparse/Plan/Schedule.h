@@ -170,7 +170,16 @@ struct RowParams {
   bool operator==(const RowParams &) const = default;
 };
 
-/// Holds the parameters of a family that has none: "cuda.attention", "cuda.blocks".
+/// Holds the parameters of "cuda.attention".
+struct AttentionParams {
+  /// Kernels that compute the gradients of q, k and v: 1, whose tiles of keys add to the gradient
+  /// of q in an order that is planned, or 2, one of which computes the gradient of q; 0 leaves the
+  /// choice to the compiler.
+  int64_t kernels = 0;
+  bool operator==(const AttentionParams &) const = default;
+};
+
+/// Holds the parameters of a family that has none: "cuda.blocks".
 struct NoParams {
   bool operator==(const NoParams &) const = default;
 };
@@ -183,7 +192,7 @@ struct NoParams {
 class Schedule {
 public:
   using Params = std::variant<NoParams, PanelParams, VectorParams, WgmmaParams, StreamParams,
-                              SkinnyParams, MmaParams, SimtParams, RowParams>;
+                              SkinnyParams, MmaParams, SimtParams, RowParams, AttentionParams>;
 
   /// Makes a schedule whose parameters are left to the kernel. Those of the stream families have no
   /// usual values, so checkParams() refuses them until they are set.
@@ -196,6 +205,7 @@ public:
   Schedule(KernelFamily family, MmaParams params) : family_(family), params(params) {}
   Schedule(KernelFamily family, SimtParams params) : family_(family), params(params) {}
   Schedule(KernelFamily family, RowParams params) : family_(family), params(params) {}
+  Schedule(KernelFamily family, AttentionParams params) : family_(family), params(params) {}
 
   KernelFamily family() const { return family_; }
   std::string_view familyName() const { return getName(family_); }

@@ -320,11 +320,18 @@ struct AttentionStepTable {
 // Lists of a planned_attention_grad
 //===----------------------------------------------------------------------===//
 
-/// Names the tables of the operand list `lists`: those of the kernel that walks the queries of
-/// tiles of keys, and those of the kernel that walks the keys of tiles of queries.
+/// Names the tables of the operand list `lists` for two kernels: those of the kernel that walks the
+/// queries of tiles of keys, and those of the kernel that walks the keys of tiles of queries.
 struct AttentionGradOperands {
   enum Operand : int64_t { KeyTiles, KeyWorkers, KeySteps, QueryTiles, QueryWorkers, QuerySteps };
   static constexpr int64_t count = 6;
+};
+
+/// Names the tables of the operand list `lists` for one kernel, whose tiles of keys add to the
+/// gradient of q in a planned order.
+struct AttentionOrderOperands {
+  enum Operand : int64_t { Tiles, Workers, Steps };
+  static constexpr int64_t count = 3;
 };
 
 /// Describes a tile of the gradient of attention: 64 keys and the steps [first, first + count) of
@@ -358,6 +365,45 @@ struct AttentionGradStepTable {
   using Row = AttentionGradStep;
   enum Field : int64_t { First, Masked };
   static constexpr int64_t columns = 2;
+};
+
+/// Describes a tile of the kernel of an ordered gradient: 64 keys for each of two warpgroups, and
+/// its steps [first, first + count) of 64 queries.
+struct AttentionOrderTile {
+  static constexpr int64_t groups = 2;
+
+  /// First key of each warpgroup.
+  int32_t keys[groups] = {0, 0};
+  int32_t first = 0, count = 0, batch = 0, head = 0, unused[2] = {0, 0};
+  bool operator==(const AttentionOrderTile &) const = default;
+};
+
+/// Names the words of an AttentionOrderTile; Key is the first of several.
+struct AttentionOrderTileTable {
+  using Row = AttentionOrderTile;
+  enum Field : int64_t { Key = 0, First = 2, Count, Batch, Head, Unused };
+  static constexpr int64_t columns = 8;
+  /// Number of words that a kernel reads.
+  static constexpr int64_t used = Head + 1;
+};
+
+/// Describes a step of such a tile: 64 queries of its head.
+struct AttentionOrderStep {
+  /// First query.
+  int32_t query = 0;
+  /// 1 if the step holds forbidden elements, which lie beyond the diagonal; else 0.
+  int32_t masked = 0;
+  /// Number of steps of these queries, in all tiles, that add to the gradient before this one.
+  int32_t rank = 0;
+  int32_t unused = 0;
+  bool operator==(const AttentionOrderStep &) const = default;
+};
+
+/// Names the words of an AttentionOrderStep.
+struct AttentionOrderStepTable {
+  using Row = AttentionOrderStep;
+  enum Field : int64_t { Query, Masked, Rank, Unused };
+  static constexpr int64_t columns = 4;
 };
 
 //===----------------------------------------------------------------------===//
@@ -486,6 +532,20 @@ BLOCKSPARSE_CHECK_FIELD(AttentionGradTileTable, Unused, unused);
 static_assert(hasColumns<AttentionGradStepTable>(AttentionGradStepTable::Masked));
 BLOCKSPARSE_CHECK_FIELD(AttentionGradStepTable, First, first);
 BLOCKSPARSE_CHECK_FIELD(AttentionGradStepTable, Masked, masked);
+
+static_assert(sizeof(AttentionOrderTile) == AttentionOrderTileTable::columns * sizeof(int32_t));
+BLOCKSPARSE_CHECK_FIELD(AttentionOrderTileTable, Key, keys);
+BLOCKSPARSE_CHECK_FIELD(AttentionOrderTileTable, First, first);
+BLOCKSPARSE_CHECK_FIELD(AttentionOrderTileTable, Count, count);
+BLOCKSPARSE_CHECK_FIELD(AttentionOrderTileTable, Batch, batch);
+BLOCKSPARSE_CHECK_FIELD(AttentionOrderTileTable, Head, head);
+BLOCKSPARSE_CHECK_FIELD(AttentionOrderTileTable, Unused, unused);
+
+static_assert(hasColumns<AttentionOrderStepTable>(AttentionOrderStepTable::Unused));
+BLOCKSPARSE_CHECK_FIELD(AttentionOrderStepTable, Query, query);
+BLOCKSPARSE_CHECK_FIELD(AttentionOrderStepTable, Masked, masked);
+BLOCKSPARSE_CHECK_FIELD(AttentionOrderStepTable, Rank, rank);
+BLOCKSPARSE_CHECK_FIELD(AttentionOrderStepTable, Unused, unused);
 
 #undef BLOCKSPARSE_CHECK_FIELD
 

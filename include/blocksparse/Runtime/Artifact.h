@@ -76,9 +76,11 @@ struct ArtifactKernel {
   std::array<int32_t, 3> threads = {1, 1, 1};
   std::array<int32_t, 3> cluster = {1, 1, 1};
   int64_t dynamicSharedBytes = 0;
-  /// 1: it waits by itself for the kernel before it on the stream, and may be launched before that
-  /// has ended; else 0.
-  int32_t startsEarly = 0;
+  /// Lists the ways to launch a kernel beside the plain one. An early one waits by itself for the
+  /// kernel before it on the stream, and may be launched before that has ended. The blocks of one
+  /// that runs together all run at the same time.
+  enum LaunchMode : int32_t { Plain, Early, Together };
+  int32_t mode = Plain;
 };
 
 /// Holds the contents of an artefact. Names and bytes are views into memory that others own.

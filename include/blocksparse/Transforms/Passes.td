@@ -203,7 +203,7 @@ def BuildStagesPass : Pass<"blocksparse-build-stages"> {
 
     A planned_attention or planned_attention_grad gets the operands `lists` if its schedule names
     "cuda.attention" and that family computes it. See blocksparse/Plan/AttentionPlan.h and
-    AttentionGradPlan.h.
+    AttentionGradPlan.h, and AttentionOrderPlan.h for one kernel.
   }];
   let options = [
     Option<"target", "target", "::blocksparse::TargetInfo",

@@ -10,6 +10,7 @@
 #include "Kit/DependentLaunch.h"
 #include "blocksparse/Conversion/BlockSparseToGPU.h"
 #include "blocksparse/IR/DialectAttributes.h"
+#include "blocksparse/IR/LaunchAttributes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -124,7 +125,7 @@ KernelBuilder::launch(ImplicitLocOpBuilder &host, StringRef name, ValueRange ope
   b.setInsertionPointToStart(&function.getBody().front());
   IRMapping mapping;
   mapping.map(arguments, function.getArguments());
-  const bool startsEarly = shape.startsEarly && getFacts().dependentLaunch;
+  const bool startsEarly = shape.mode == LaunchMode::Early && getFacts().dependentLaunch;
   if (getFacts().dependentLaunch)
     emitLaunchDependents(b);
   if (startsEarly)
@@ -147,6 +148,8 @@ KernelBuilder::launch(ImplicitLocOpBuilder &host, StringRef name, ValueRange ope
       /*asyncTokenType=*/nullptr, /*asyncDependencies=*/{}, cluster);
   if (startsEarly)
     launch->setAttr(startsEarlyAttr, b.getUnitAttr());
+  if (shape.mode == LaunchMode::Together)
+    launch->setAttr(runsTogetherAttr, b.getUnitAttr());
   return function;
 }
 

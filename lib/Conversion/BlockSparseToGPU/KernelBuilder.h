@@ -12,6 +12,12 @@
 
 namespace mlir::blocksparse::device {
 
+/// Selects how a kernel is launched. `Early`: it may be launched before the kernel before it has
+/// ended, on chips that can do that (see Kit/DependentLaunch.h); its loads are then not invariant.
+/// `Together`: all its CTAs run at the same time, because some wait for others; a launch fails
+/// where they cannot.
+enum class LaunchMode : uint8_t { Plain, Early, Together };
+
 /// Describes how one kernel is launched. Grids are one-dimensional.
 struct LaunchShape {
   /// Number of CTAs, an index value of the host; at least 1.
@@ -22,9 +28,8 @@ struct LaunchShape {
   int64_t sharedBytes = 0;
   /// CTAs of a cluster (sm_90); divides the number of CTAs.
   int64_t cluster = 1;
-  /// True if the kernel may be launched before the kernel before it has ended, on chips that can do
-  /// that (see Kit/DependentLaunch.h). Its loads are then not invariant.
-  bool startsEarly = false;
+  /// How the kernel is launched beside the others of its stream.
+  LaunchMode mode = LaunchMode::Plain;
 };
 
 /// Makes the kernels of a module. All kernels of a module are in one

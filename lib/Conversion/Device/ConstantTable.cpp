@@ -26,6 +26,17 @@ std::optional<std::vector<int32_t>> mlir::blocksparse::device::readConstantTable
   return std::vector<int32_t>(dense.value_begin<int32_t>(), dense.value_end<int32_t>());
 }
 
+std::optional<bool> mlir::blocksparse::device::hasNonZeroColumn(Value table, int64_t column,
+                                                                int64_t columns) {
+  std::optional<std::vector<int32_t>> words = readConstantTable(table);
+  if (!words)
+    return std::nullopt;
+  for (size_t i = column; i < words->size(); i += columns)
+    if ((*words)[i] != 0)
+      return true;
+  return false;
+}
+
 bool mlir::blocksparse::device::listsValuesInOrder(Value entries) {
   std::optional<std::vector<int32_t>> table = readConstantTable(entries);
   if (!table)

@@ -17,6 +17,10 @@ namespace mlir::blocksparse::device {
 /// is a memref.get_global of an i32 constant. Returns nullopt for any other memref.
 std::optional<std::vector<int32_t>> readConstantTable(Value table);
 
+/// Returns true if some row of a table of `columns` columns has another number than 0 in `column`,
+/// or nothing if the compiler does not know its contents.
+std::optional<bool> hasNonZeroColumn(Value table, int64_t column, int64_t columns);
+
 /// Returns true if entry e of a constant table of entries (dense block, value block) is value block
 /// e, for all e.
 bool listsValuesInOrder(Value entries);

@@ -77,7 +77,7 @@ private:
           kernel.cluster[i] = static_cast<int32_t>(record[3 + i]);
         }
         kernel.dynamicSharedBytes = record[6];
-        kernel.startsEarly = static_cast<int32_t>(record[7]);
+        kernel.mode = static_cast<int32_t>(record[7]);
         artifact.kernels.push_back(kernel);
       }
     }

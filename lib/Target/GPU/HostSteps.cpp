@@ -4,6 +4,7 @@
 #include "HostSteps.h"
 #include "TensorMapsToRuntime.h"
 #include "blocksparse/IR/BlockSparseOps.h"
+#include "blocksparse/IR/LaunchAttributes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -174,6 +175,7 @@ LogicalResult Describer::describe(gpu::LaunchFuncOp op, json::Array &steps) {
                       {"cluster", std::move(cluster)},
                       {"dynamic_shared_bytes", shared ? get(shared) : json::Value(0)},
                       {"starts_early", op->hasAttr(startsEarlyAttr)},
+                      {"runs_together", op->hasAttr(runsTogetherAttr)},
                       {"arguments", std::move(types)}};
   StringRef name = op.getKernelName();
   json::Value record(std::move(kernel));

@@ -6,6 +6,7 @@
 #include "TensorMapsToRuntime.h"
 #include "blocksparse/Conversion/BlockSparseToGPU.h"
 #include "blocksparse/IR/BlockSparseOps.h"
+#include "blocksparse/IR/LaunchAttributes.h"
 #include "blocksparse/Target/Assertions.h"
 #include "blocksparse/Target/FunctionSignature.h"
 #include "blocksparse/Target/GPU/Passes.h"
@@ -334,10 +335,11 @@ static LogicalResult getConstant(gpu::LaunchFuncOp op, Value value, StringRef wh
   return success();
 }
 
-/// Returns eight numbers that describe a launch: threads, cluster, dynamic shared memory, and 1 if
-/// it starts early.
+/// Returns eight numbers that describe a launch: threads, cluster, dynamic shared memory, and its
+/// mode: 1 if it starts early, 2 if its blocks run together, else 0 (rt::ArtifactKernel).
 static FailureOr<SmallVector<int64_t>> getRecord(gpu::LaunchFuncOp op) {
-  SmallVector<int64_t> record = {1, 1, 1, 1, 1, 1, 0, op->hasAttr(startsEarlyAttr)};
+  const int64_t mode = op->hasAttr(startsEarlyAttr) ? 1 : op->hasAttr(runsTogetherAttr) ? 2 : 0;
+  SmallVector<int64_t> record = {1, 1, 1, 1, 1, 1, 0, mode};
   gpu::KernelDim3 block = op.getBlockSizeOperandValues();
   if (failed(getConstant(op, block.x, "the block size", record[0])) ||
       failed(getConstant(op, block.y, "the block size", record[1])) ||

@@ -29,6 +29,8 @@ TEST(Schedule, TextOmitsWhatIsLeftToTheKernel) {
       "cuda.stream, tile = 384x128, panels = 8, panels_per_copy = 4, stages = 3, warps = 12");
   EXPECT_EQ(printSchedule(Schedule(KernelFamily::CUDARows, RowParams{32})),
             "cuda.rows, elements_per_lane = 32");
+  EXPECT_EQ(printSchedule(Schedule(KernelFamily::CUDAAttention, AttentionParams{1})),
+            "cuda.attention, kernels = 1");
   EXPECT_EQ(printSchedule(Schedule(KernelFamily::CUDASkinny, SkinnyParams{{32, 8}, 4, 2})),
             "cuda.skinny, tile = 32x8, warps = 4, unroll = 2");
 }

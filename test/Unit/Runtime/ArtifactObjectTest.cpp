@@ -108,7 +108,7 @@ TEST_F(ArtifactObjectTest, ClustersOfTheRecord) {
 }
 
 TEST_F(ArtifactObjectTest, StartsEarlyAsTheRecordSays) {
-  contents.kernels[0].startsEarly = 1;
+  contents.kernels[0].mode = ArtifactKernel::Early;
   open();
   FakeLaunch seen = launchScale();
   EXPECT_TRUE(seen.startsEarly);
@@ -116,12 +116,33 @@ TEST_F(ArtifactObjectTest, StartsEarlyAsTheRecordSays) {
 }
 
 TEST_F(ArtifactObjectTest, StartsEarlyAsAClusterToo) {
-  contents.kernels[0].startsEarly = 1;
+  contents.kernels[0].mode = ArtifactKernel::Early;
   contents.kernels[0].cluster = {2, 1, 1};
   open();
   FakeLaunch seen = launchScale();
   EXPECT_TRUE(seen.startsEarly);
   EXPECT_EQ(seen.cluster[0], 2u);
+}
+
+TEST_F(ArtifactObjectTest, RunsTogetherAsTheRecordSays) {
+  contents.kernels[0].mode = ArtifactKernel::Together;
+  open();
+  FakeLaunch seen = launchScale();
+  EXPECT_TRUE(seen.runsTogether);
+  EXPECT_FALSE(seen.startsEarly);
+}
+
+TEST_F(ArtifactObjectTest, BlocksThatRunTogetherNeedAMultiprocessorEach) {
+  contents.kernels[0].mode = ArtifactKernel::Together;
+  open();
+  const int64_t grid[3] = {133, 1, 1};
+  void *pointer = nullptr;
+  float factor = 0;
+  uint32_t count = 0;
+  void *args[] = {&pointer, &pointer, &factor, &count};
+  EXPECT_FAILS(blocksparseRtArtifactLaunch(artifact, device, "scale", grid, nullptr, args, 4),
+               BLOCKSPARSE_RT_LAUNCH_LIMIT,
+               "expects a device with 133 multiprocessors for blocks that wait for each other");
 }
 
 TEST_F(ArtifactObjectTest, ExactTargetWins) {

@@ -27,7 +27,7 @@ Artifact sample() {
                               "ELF")}};
   artifact.luts = {{"empty", {}}, {"columns", bytesOf("0123456789abcdefX")}};
   artifact.kernels = {{"dsd", "sm_80", {128, 1, 1}, {1, 1, 1}, 49152},
-                      {"dsd", "sm_90a", {384, 1, 1}, {2, 1, 1}, 200000, /*startsEarly=*/1}};
+                      {"dsd", "sm_90a", {384, 1, 1}, {2, 1, 1}, 200000, ArtifactKernel::Early}};
   return artifact;
 }
 
@@ -160,8 +160,8 @@ TEST(ArtifactTest, RulesOfTheContents) {
   EXPECT_HAS(refusal([](Artifact &a) { a.kernels[0].threads = {32, 0, 1}; }), "but got 0");
   EXPECT_HAS(refusal([](Artifact &a) { a.kernels[0].cluster = {17, 1, 1}; }), "but got 17");
   EXPECT_HAS(refusal([](Artifact &a) { a.kernels[0].dynamicSharedBytes = -1; }), "but got -1");
-  EXPECT_HAS(refusal([](Artifact &a) { a.kernels[0].startsEarly = 2; }),
-             "0 or 1 for whether it starts early, but got 2");
+  EXPECT_HAS(refusal([](Artifact &a) { a.kernels[0].mode = 3; }),
+             "a launch mode from 0 to 2, but got 3");
 }
 
 TEST(ArtifactTest, Targets) {

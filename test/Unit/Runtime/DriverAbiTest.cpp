@@ -54,6 +54,7 @@ SAME(ours::streamNonBlocking, CU_STREAM_NON_BLOCKING);
 SAME(ours::eventDisableTiming, CU_EVENT_DISABLE_TIMING);
 SAME(ours::captureThreadLocal, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
 SAME(ours::memoryAttachGlobal, CU_MEM_ATTACH_GLOBAL);
+SAME(ours::launchAttributeCooperative, CU_LAUNCH_ATTRIBUTE_COOPERATIVE);
 SAME(ours::launchAttributeClusterDimension, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
 SAME(ours::launchAttributeProgrammaticStreamSerialization,
      CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION);

@@ -15,7 +15,7 @@ struct FakeLaunch {
   unsigned grid[3];
   unsigned block[3];
   unsigned cluster[3]; // 0, 0, 0 without a cluster
-  bool startsEarly;
+  bool startsEarly, runsTogether;
   unsigned sharedBytes;
   void *stream;
   int argCount;

@@ -72,7 +72,7 @@ Result loadPtx(std::string_view text, std::string &log, cuda::ModuleObject &modu
 
 Result recordLaunch(cuda::Function function, const unsigned (&grid)[3], const unsigned (&block)[3],
                     const unsigned (&cluster)[3], unsigned shared, cuda::Stream stream,
-                    void **arguments, bool startsEarly = false) {
+                    void **arguments, bool startsEarly = false, bool runsTogether = false) {
   if (!grid[0] || !grid[1] || !grid[2] || grid[1] > 65535 || grid[2] > 65535 ||
       block[0] * block[1] * block[2] > 1024 ||
       shared > static_cast<unsigned>(function->maxDynamicShared))
@@ -87,6 +87,7 @@ Result recordLaunch(cuda::Function function, const unsigned (&grid)[3], const un
     launch.cluster[i] = cluster[i];
   }
   launch.startsEarly = startsEarly;
+  launch.runsTogether = runsTogether;
   launch.sharedBytes = shared;
   launch.stream = stream;
   launch.argCount = static_cast<int>(function->parameters.size());
@@ -196,7 +197,7 @@ Result cuLaunchKernelEx(const cuda::LaunchConfig *config, cuda::Function functio
                         void **) {
   ENTER_WITH_CONTEXT("cuLaunchKernelEx");
   unsigned cluster[3] = {};
-  bool startsEarly = false;
+  bool startsEarly = false, runsTogether = false;
   for (unsigned i = 0; i < config->attributeCount; ++i) {
     const cuda::LaunchAttribute &attribute = config->attributes[i];
     if (attribute.id == cuda::launchAttributeClusterDimension) {
@@ -205,13 +206,15 @@ Result cuLaunchKernelEx(const cuda::LaunchConfig *config, cuda::Function functio
       cluster[2] = attribute.value.clusterDimension.z;
     } else if (attribute.id == cuda::launchAttributeProgrammaticStreamSerialization) {
       startsEarly = attribute.value.programmaticStreamSerializationAllowed != 0;
+    } else if (attribute.id == cuda::launchAttributeCooperative) {
+      runsTogether = attribute.value.cooperative != 0;
     } else {
       return cuda::errorInvalidValue;
     }
   }
   return recordLaunch(function, {config->gridX, config->gridY, config->gridZ},
                       {config->blockX, config->blockY, config->blockZ}, cluster,
-                      config->sharedBytes, config->stream, arguments, startsEarly);
+                      config->sharedBytes, config->stream, arguments, startsEarly, runsTogether);
 }
 Result cuFuncGetParamCount(cuda::Function function, size_t *count) {
   ENTER_WITH_CONTEXT("cuFuncGetParamCount");

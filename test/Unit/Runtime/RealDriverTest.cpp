@@ -349,7 +349,7 @@ protected:
     using namespace blocksparse::rt;
     Artifact contents;
     contents.images = {{ImageKind::Ptx, "sm_90", bytesOf(stepPtx)}};
-    contents.kernels = {{"step", "sm_90", {1, 1, 1}, {1, 1, 1}, 0, /*startsEarly=*/1}};
+    contents.kernels = {{"step", "sm_90", {1, 1, 1}, {1, 1, 1}, 0, ArtifactKernel::Early}};
     std::string error;
     data = writeArtifact(contents, error).value_or(std::vector<uint8_t>());
     ASSERT_OK(blocksparseRtArtifactOpen(data.data(), data.size(), &artifact));

@@ -79,8 +79,10 @@ def LaunchesToRuntimePass : Pass<"convert-gpu-launch-to-runtime", "::mlir::Modul
     Afterwards the module has the attributes that the artefact is made of. `blocksparse.luts` is a
     dictionary of the constants that kernels read, under names derived from their contents.
     `blocksparse.kernels` holds, for each kernel, its threads, cluster and dynamic shared memory,
-    and 1 if its launches have `blocksparse.starts_early`: such a kernel may be launched before the
-    previous kernel has ended. More shared memory than the chip has is an error.
+    and 1 if its launches have `blocksparse.starts_early`, 2 if they have `blocksparse.runs_together`,
+    else 0. A kernel of the first kind may be launched before the previous kernel has ended; the
+    blocks of one of the second kind all run at the same time. More shared memory than the chip has
+    is an error.
   }];
   let options = [
     Option<"target", "target", "::blocksparse::TargetInfo",

@@ -9,14 +9,11 @@
 #include "../Kit/MmaFragments.h"
 #include "../Kit/WgmmaGemm.h"
 #include "../Operands/StagedTiles.h"
-#include "AttentionAccumulators.h"
 #include "AttentionGradKernel.h"
+#include "AttentionGradTerms.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-
-#include <limits>
-#include <numbers>
 
 using namespace mlir;
 using namespace mlir::blocksparse;
@@ -124,13 +121,6 @@ private:
   void storeResult(ImplicitLocOpBuilder &b, const AttentionGradWork &work, int which,
                    ArrayRef<Value> sums) const;
   SmallVector<Value> emitTile(ImplicitLocOpBuilder &b, Value number, ValueRange carried) const;
-  /// Returns the first of the rows of this thread in the tile (i32).
-  Value ownRow(ImplicitLocOpBuilder &b) const {
-    return Int(b, Int(b, frame.thread) / 32 * 16) + Int(b, frame.thread) % 32 / 4;
-  }
-  /// Returns the first column of the accumulators of this thread (i32).
-  Value ownCol(ImplicitLocOpBuilder &b) const { return Int(b, frame.thread) % 4 * 2; }
-
   const AttentionGradFrame &frame;
   Value group, isFirstLane;
   StageRing ring, residentRing;
@@ -171,7 +161,7 @@ SmallVector<Value> AttentionGradConsumer::readFragments(ImplicitLocOpBuilder &b,
 void AttentionGradConsumer::readRowVector(ImplicitLocOpBuilder &b, Tile &tile, int which) const {
   MatrixView rows = DenseView::get(b, frame.rows)
                         .matrix(b, toIndex(b, tile.work.batch), toIndex(b, tile.work.head));
-  Value first = Int(b, tile.work.row) + ownRow(b);
+  Value first = Int(b, tile.work.row) + ownRow(b, frame.thread);
   for (int64_t r = 0; r < rowsOfThread; ++r)
     tile.vectors[which][r] =
         rows.load(b, indexConstant(b, which), toIndex(b, Int(b, first) + r * 8));
@@ -179,24 +169,11 @@ void AttentionGradConsumer::readRowVector(ImplicitLocOpBuilder &b, Tile &tile, i
 
 SmallVector<Value> AttentionGradConsumer::readVector(ImplicitLocOpBuilder &b, const Tile &tile,
                                                      int which, Value stage) const {
-  constexpr int64_t accumulators = AttentionGradShape::rows / 2, group4 = 4;
-  SmallVector<Value> result(accumulators);
-  if (!shape().isKeys()) {
-    for (int64_t i = 0; i < accumulators; ++i)
-      result[i] = tile.vectors[which][rowOf(i)];
-    return result;
-  }
-  // Neighbours along a row belong to neighbouring queries.
-  auto pairType = VectorType::get(2, b.getF32Type());
-  Value first = Int(b, frame.vectorAddress(b, group, stage)) + Int(b, ownCol(b)) * 4;
-  for (int64_t i = 0; i < accumulators; i += group4) {
-    Value pointer = sharedPointer(b, Int(b, first) + colOf(i) * 4);
-    Value pair = LLVM::LoadOp::create(b, pairType, pointer, /*alignment=*/8);
-    for (int64_t col = 0; col < 2; ++col) {
-      Value own = LLVM::ExtractElementOp::create(b, pair, i32Constant(b, col));
-      result[i + col] = result[i + 2 + col] = own;
-    }
-  }
+  if (shape().isKeys())
+    return readColumnNumbers(b, frame.thread, frame.vectorAddress(b, group, stage));
+  SmallVector<Value> result(accumulatorsOfStep);
+  for (int64_t i = 0; i < accumulatorsOfStep; ++i)
+    result[i] = tile.vectors[which][rowOf(i)];
   return result;
 }
 
@@ -222,27 +199,8 @@ SmallVector<Value> AttentionGradConsumer::mask(ImplicitLocOpBuilder &b, ArrayRef
   if (step.empty())
     return SmallVector<Value>(scores);
   Value isMasked = isEqual(b, step[AttentionGradStepTable::Masked], i32Constant(b, 1));
-  return emitChoices(
-      b, isMasked,
-      [&](ImplicitLocOpBuilder &b) {
-        // The row of the thread in the tile minus its column in the step, in elements of the
-        // scores.
-        Value distance = Int(b, Int(b, tile.work.row) + ownRow(b)) -
-                         (Int(b, step[AttentionGradStepTable::First]) + ownCol(b));
-        Value lowest = number(b, -std::numeric_limits<double>::infinity());
-        // A key beyond the query is forbidden. Keys are rows on their own side.
-        const auto allowed =
-            shape().isKeys() ? arith::CmpIPredicate::sle : arith::CmpIPredicate::sge;
-        SmallVector<Value> result;
-        for (auto [i, score] : llvm::enumerate(scores)) {
-          const auto index = static_cast<int64_t>(i);
-          Value limit = i32Constant(b, colOf(index) - rowOf(index) * 8);
-          Value isAllowed = arith::CmpIOp::create(b, allowed, distance, limit);
-          result.push_back(arith::SelectOp::create(b, isAllowed, score, lowest));
-        }
-        return result;
-      },
-      [&](ImplicitLocOpBuilder &) { return SmallVector<Value>(scores); });
+  return maskBeyondDiagonal(b, scores, isMasked, frame.thread, tile.work.row,
+                            step[AttentionGradStepTable::First], shape().isKeys());
 }
 
 Started AttentionGradConsumer::startStep(ImplicitLocOpBuilder &b, const Tile &tile,
@@ -263,21 +221,15 @@ State AttentionGradConsumer::emitStep(ImplicitLocOpBuilder &b, const Tile &tile,
   Value first = started.first.stage, second = started.second.stage;
   SmallVector<Value> scores = WgmmaGemm::wait(b, 1, started.scores);
   scores = mask(b, scores, tile, state.step);
-  // Powers of 2 are powers of e of scores that are multiplied by log2(e).
-  Value unit = number(b, shape().scale * std::numbers::log2e);
-  SmallVector<Value> shifts = readVector(b, tile, 0, first), powers;
-  for (auto [score, shift] : llvm::zip_equal(scores, shifts))
-    powers.push_back(power(b, fusedMultiplyAdd(b, score, unit, shift)));
+  SmallVector<Value> powers = emitPowers(b, scores, readVector(b, tile, 0, first), shape().scale);
   if (shape().isKeys())
     state.sums[1] = startProducts(b, 1, powers, second, state.sums[1]);
 
   SmallVector<Value> slopes = WgmmaGemm::wait(b, shape().isKeys() ? 1 : 0, started.slopes);
-  SmallVector<Value> sums = readVector(b, tile, 1, second), weights;
+  SmallVector<Value> sums = readVector(b, tile, 1, second);
   if (!shape().isKeys())
     ring.releaseByWarp(b, second, isFirstLane);
-  for (auto [p, slope, sum] : llvm::zip_equal(powers, slopes, sums))
-    weights.push_back(
-        arith::MulFOp::create(b, p, arith::SubFOp::create(b, slope, sum).getResult()));
+  SmallVector<Value> weights = emitScoreGradients(b, powers, slopes, sums);
   state.sums[0] = startProducts(b, 0, weights, first, state.sums[0]);
   if (shape().isKeys()) {
     state.sums[1] = WgmmaGemm::wait(b, 1, state.sums[1]);

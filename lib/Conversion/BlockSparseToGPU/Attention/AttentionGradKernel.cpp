@@ -11,6 +11,7 @@
 #include "../Kit/SharedTile.h"
 #include "../Operands/StagedTiles.h"
 #include "AttentionKernels.h"
+#include "AttentionOrderKernel.h"
 #include "blocksparse/IR/KernelProblem.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -44,15 +45,8 @@ static AttentionGradOperands::Operand firstTable(AttentionGradSide side) {
 /// Returns true if a step of the constant lists of a side holds forbidden elements, or nothing if
 /// they are not known.
 static std::optional<bool> hasMaskedSteps(PlannedAttentionGradOp op, AttentionGradSide side) {
-  std::optional<std::vector<int32_t>> words =
-      readConstantTable(op.getLists()[firstTable(side) + 2]);
-  if (!words)
-    return std::nullopt;
-  for (size_t i = AttentionGradStepTable::Masked; i < words->size();
-       i += AttentionGradStepTable::columns)
-    if ((*words)[i] != 0)
-      return true;
-  return false;
+  return hasNonZeroColumn(op.getLists()[firstTable(side) + 2], AttentionGradStepTable::Masked,
+                          AttentionGradStepTable::columns);
 }
 
 AttentionGradShape AttentionGradShape::get(PlannedAttentionGradOp op, AttentionGradSide side,
@@ -271,11 +265,19 @@ void AttentionGradProducer::emit(ImplicitLocOpBuilder &b) const {
 // Launch
 //===----------------------------------------------------------------------===//
 
+/// Returns true if the lists of `op` are those of one kernel.
+static bool hasOrderedLists(PlannedAttentionGradOp op) {
+  return op.getLists().size() == ::blocksparse::AttentionOrderOperands::count;
+}
+
 bool mlir::blocksparse::device::supportsAttentionGrad(const ::blocksparse::GPUFacts &facts,
                                                       PlannedAttentionGradOp op) {
+  if (!isScheduledFor(op, ::blocksparse::KernelFamily::CUDAAttention, facts))
+    return false;
   // The lists decide which form of the kernels is built.
-  return isScheduledFor(op, ::blocksparse::KernelFamily::CUDAAttention, facts) &&
-         hasMaskedSteps(op, AttentionGradSide::Keys) &&
+  if (hasOrderedLists(op))
+    return supportsAttentionOrder(facts, op);
+  return hasMaskedSteps(op, AttentionGradSide::Keys) &&
          hasMaskedSteps(op, AttentionGradSide::Queries);
 }
 
@@ -376,6 +378,8 @@ static void emitSide(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Planned
 void mlir::blocksparse::device::emitAttentionGrad(ImplicitLocOpBuilder &host,
                                                   KernelBuilder &kernels,
                                                   PlannedAttentionGradOp op) {
+  if (hasOrderedLists(op))
+    return emitAttentionOrder(host, kernels, op);
   for (AttentionGradSide side : {AttentionGradSide::Keys, AttentionGradSide::Queries})
     emitSide(host, kernels, op, side);
 }

@@ -75,10 +75,9 @@ Value SubtileStore::fragmentOffset(ImplicitLocOpBuilder &b, int64_t number, Bloc
   return SharedTile{subtileCols, blocks.cols}.offset(b, first, row, chunk);
 }
 
-void SubtileStore::writeSubtile(ImplicitLocOpBuilder &b, ArrayRef<Value> registers, int64_t buffer,
+void SubtileStore::writeSubtile(ImplicitLocOpBuilder &b, ArrayRef<Value> registers, Value address,
                                 Blocks blocks) const {
   constexpr int64_t fragmentRegisters = fragmentAccumulators / 2;
-  Value address = Int(b, shared) + (buffer * subtileBytes);
   for (int64_t fragment = 0; fragment < subtileAccumulators / fragmentAccumulators; ++fragment)
     storeMatrices(b, sharedPointer(b, Int(b, address) + fragmentOffset(b, fragment, blocks)),
                   registers.slice(fragment * fragmentRegisters, fragmentRegisters), transposed);
@@ -88,8 +87,18 @@ void SubtileStore::writeBatch(ImplicitLocOpBuilder &b, GetSubtile subtile, int64
                               int64_t last, Blocks blocks) const {
   emitWarpgroupBarrier(b);
   for (int64_t number = first; number < last; ++number)
-    writeSubtile(b, subtile(b, number), number - first, blocks);
+    writeSubtile(b, subtile(b, number), Int(b, shared) + ((number - first) * subtileBytes), blocks);
   emitProxyFence(b);
+  emitWarpgroupBarrier(b);
+}
+
+void SubtileStore::writeRegisters(ImplicitLocOpBuilder &b, ArrayRef<Value> registers,
+                                  Value address) const {
+  writeSubtile(b, registers, address, Blocks());
+}
+
+void SubtileStore::emitWaitRead(ImplicitLocOpBuilder &b) const {
+  emitIf(b, isFirst, [&](ImplicitLocOpBuilder &b) { emitWaitStoresRead(b); });
   emitWarpgroupBarrier(b);
 }
 

@@ -99,6 +99,14 @@ public:
   /// it.
   SmallVector<Value, 4> readFragment(ImplicitLocOpBuilder &b, Value subtile, int64_t number) const;
 
+  /// Writes the 16 registers (i32) of a subtile, rounded as packPairs does, to shared memory at
+  /// `address` (i32), and neither waits nor fences.
+  void writeRegisters(ImplicitLocOpBuilder &b, ArrayRef<Value> registers, Value address) const;
+
+  /// Makes the warpgroup wait until all its stores have read shared memory, so that the buffers may
+  /// hold something else.
+  void emitWaitRead(ImplicitLocOpBuilder &b) const;
+
   /// Makes the thread wait until all stores that it started are complete in global memory. Call it
   /// at the end of a kernel: shared memory must stay valid until then.
   void emitWait(ImplicitLocOpBuilder &b) const;
@@ -122,7 +130,7 @@ private:
   /// Returns the byte offset (i32), in a subtile, of the row of fragment `number` whose address
   /// this lane passes.
   Value fragmentOffset(ImplicitLocOpBuilder &b, int64_t number, Blocks blocks) const;
-  void writeSubtile(ImplicitLocOpBuilder &b, ArrayRef<Value> registers, int64_t buffer,
+  void writeSubtile(ImplicitLocOpBuilder &b, ArrayRef<Value> registers, Value address,
                     Blocks blocks) const;
   /// Writes a batch to its buffers and makes it visible to TMA (steps 2 to 4 above).
   void writeBatch(ImplicitLocOpBuilder &b, GetSubtile subtile, int64_t first, int64_t last,

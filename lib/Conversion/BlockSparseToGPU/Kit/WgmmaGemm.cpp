@@ -11,15 +11,13 @@ using namespace mlir;
 using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::device;
 
-/// k slices of a row of 64 values of a K-major factor.
-static constexpr int64_t stepsOfRow = 64 / WgmmaTile::stepDepth;
+/// k slices of a matrix of 64 values of k.
+static constexpr int64_t stepsOfMatrix = 64 / WgmmaTile::stepDepth;
 /// Words of a fragment of A.
 static constexpr int64_t fragmentWords = 4;
 
 int64_t WgmmaGemm::Shared::offsetOf(int64_t step) const {
-  if (!layout.kMajor)
-    return step * layout.stepUnits();
-  return step / stepsOfRow * (matrixBytes / 16) + step % stepsOfRow * layout.stepUnits();
+  return step / stepsOfMatrix * (matrixBytes / 16) + step % stepsOfMatrix * layout.stepUnits();
 }
 
 std::string WgmmaGemm::instruction(const Twine &accumulators, const Twine &left, const Twine &add,

@@ -23,7 +23,7 @@ namespace mlir::blocksparse::device {
 class WgmmaGemm {
 public:
   /// Describes a factor in shared memory: its layout, the address (i32) of its first element, and
-  /// for a K-major factor the bytes from one 64-wide matrix to the next.
+  /// the bytes from the matrix of 64 values of k to that of the next ones.
   struct Shared {
     WgmmaFactor layout;
     Value address;

@@ -132,7 +132,7 @@ void StagePlanner::rankRows() {
 void StagePlanner::fillStages() {
   SmallVector<Value> operands{entries, ranked, tiles, workers, records, rows, order};
   LaunchShape shape{indexConstant(host, stages.bundles()), stages.threads(), stages.sharedBytes()};
-  shape.startsEarly = true;
+  shape.mode = LaunchMode::Early;
   kernels.launch(host, "fill_stages", operands, shape,
                  [&](ImplicitLocOpBuilder &b, const IRMapping &mapping) {
                    StageFillerTables tables{mapping.lookup(entries), mapping.lookup(ranked),

@@ -19,7 +19,7 @@ void mlir::blocksparse::device::launchWarpsEarly(
   constexpr int64_t threads = KernelBuilder::simtThreads, warps = threads / warpSize;
   Value blocks = indexCeilDiv(host, work, indexConstant(host, warps));
   LaunchShape shape{indexMax(host, blocks, indexConstant(host, 1)), threads};
-  shape.startsEarly = true;
+  shape.mode = LaunchMode::Early;
   SmallVector<Value> arguments(operands);
   arguments.push_back(work);
   kernels.launch(host, name, arguments, shape,

@@ -173,7 +173,7 @@ void RowTeams::launch(
   // Each warp stores one f32 for each row that it has a part of.
   LaunchShape shape{indexMax(host, blocks, indexConstant(host, 1)), threads,
                     crossesWarps ? threads / warpSize * mostTogether * 4 : 0};
-  shape.startsEarly = true;
+  shape.mode = LaunchMode::Early;
   auto kernel = kernels.launch(
       host, name, arguments, shape, [&](ImplicitLocOpBuilder &b, const IRMapping &mapping) {
         auto inKernel = [&](Value end) {

@@ -362,7 +362,7 @@ static void emitProduct(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Plan
   Value blocks = indexMin(host, tiles, indexConstant(host, KernelBuilder::simtMaxCtas));
   LaunchShape launch{indexMax(host, blocks, indexConstant(host, 1)), shape.threads(),
                      shape.warps * shape.accumulators() * warpSize * 4};
-  launch.startsEarly = true;
+  launch.mode = LaunchMode::Early;
   auto kernel = kernels.launch(
       host, "dsd_skinny", operands, launch, [&](ImplicitLocOpBuilder &b, const IRMapping &mapping) {
         SkinnyProduct product(b, op, shape, mapping);
