@@ -5,6 +5,7 @@
 // has their order of events.
 
 #include "../../Device/Loops.h"
+#include "../../Device/Opaque.h"
 #include "../Kit/MmaFragments.h"
 #include "../Kit/WgmmaGemm.h"
 #include "../Operands/StagedTiles.h"
@@ -208,7 +209,8 @@ void AttentionOrderConsumer::writePartial(ImplicitLocOpBuilder &b, const Positio
   constexpr int64_t quad = 4;
   Position own = partialPosition(b, at, group);
   partialRing.waitEmpty(b, emptyPosition(b, own));
-  Value first = Int(b, frame.partialAddress(b, own.stage)) + Int(b, frame.thread) * (quad * 4);
+  Value first =
+      Int(b, frame.partialAddress(b, own.stage)) + Int(b, makeOpaque(b, frame.thread)) * (quad * 4);
   auto type = VectorType::get(quad, b.getF32Type());
   for (int64_t i = 0; i < numPartial; i += quad) {
     Value numbers = LLVM::PoisonOp::create(b, type);
@@ -228,12 +230,14 @@ State AttentionOrderConsumer::emitStep(ImplicitLocOpBuilder &b, const AttentionO
   SmallVector<Value> ahead = readWords(b, tile, next);
   SmallVector<Value> scores = WgmmaGemm::wait(b, 1, started.scores);
   scores = mask(b, scores, tile, state.words);
-  SmallVector<Value> shifts = readColumnNumbers(b, frame.thread, frame.vectorAddress(b, 0, buffer));
+  SmallVector<Value> shifts =
+      readColumnNumbers(b, makeOpaque(b, frame.thread), frame.vectorAddress(b, 0, buffer));
   SmallVector<Value> powers = emitPowers(b, scores, shifts, shape().scale);
   state.sums[1] = startProducts(b, 1, packPairs(b, shape().element, powers), buffer, state.sums[1]);
 
   SmallVector<Value> slopes = WgmmaGemm::wait(b, 1, started.slopes);
-  SmallVector<Value> sums = readColumnNumbers(b, frame.thread, frame.vectorAddress(b, 1, buffer));
+  SmallVector<Value> sums =
+      readColumnNumbers(b, makeOpaque(b, frame.thread), frame.vectorAddress(b, 1, buffer));
   emitIf(b, isEqual(b, next, tile.count),
          [&](ImplicitLocOpBuilder &b) { residentRing.releaseByWarp(b, one, isFirstLane); });
   SmallVector<Value> words =
@@ -348,7 +352,7 @@ void AttentionOrderConsumer::storeResults(ImplicitLocOpBuilder &b, const Attenti
 
 SmallVector<Value> AttentionOrderConsumer::emitTile(ImplicitLocOpBuilder &b, Value number,
                                                     ValueRange carried) const {
-  AttentionOrderWork tile = frame.getTile(b, number);
+  const AttentionOrderWork tile = frame.getTile(b, number);
   Value hasSteps =
       arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, tile.count, i32Constant(b, 0));
   SmallVector<Value> results = emitChoices(
@@ -358,7 +362,9 @@ SmallVector<Value> AttentionOrderConsumer::emitTile(ImplicitLocOpBuilder &b, Val
         none.append(2 * numSums, device::number(b, 0));
         return none;
       });
-  storeResults(b, tile, results.front(), ValueRange(results).drop_front(carried.size()));
+  // The steps take all registers: the tile is read again.
+  storeResults(b, frame.getTile(b, makeOpaque(b, number)), results.front(),
+               ValueRange(results).drop_front(carried.size()));
   results.truncate(carried.size());
   return results;
 }
