@@ -3,7 +3,11 @@
 
 #bsr = #blocksparse.bsr<16x16>
 
+// The function itself compares the sizes of the results, of which two are open, with those of the
+// caller's buffers, before it writes to any.
 // CHECK-LABEL: func.func @open(
+// CHECK: cf.assert %{{.*}}, "parameter 6 of open expects dimension 0 of {1}, but got {0}"
+// CHECK: cf.assert %{{.*}}, "parameter 7 of open expects dimension 0 of {1}, but got {0}"
 // CHECK: blocksparse.planned_sdd
 // CHECK-LABEL: func.func @open_result_sizes(
 // CHECK-SAME: %[[CROW:.*]]: memref<5xi32, {{.*}}>, %[[COL:.*]]: memref<?xi32, {{.*}}>, %[[VALUES:.*]]: memref<?x16x16xf32, {{.*}}>, %{{.*}}: memref<64x8xf32, {{.*}}>, %{{.*}}: memref<64x8xf32, {{.*}}>, %[[SIZES:.*]]: memref<2xi64, {{.*}}>

@@ -23,6 +23,20 @@ bool mlir::blocksparse::keepsExtent(const CarriedTensor &tensor, int64_t axis) {
          haveEqualExtent(tensor.next, tensor.initial, axis);
 }
 
+bool mlir::blocksparse::resolveLoopSize(tensor::DimOp size) {
+  std::optional<int64_t> axis = size.getConstantIndex();
+  bool changed = false;
+  // The tensor that a loop starts with may be carried by another loop.
+  while (axis) {
+    std::optional<CarriedTensor> carried = getCarriedTensor(size.getSource());
+    if (!carried || !keepsExtent(*carried, *axis))
+      break;
+    size.getSourceMutable().assign(carried->initial);
+    changed = true;
+  }
+  return changed;
+}
+
 std::optional<CarriedTensor> mlir::blocksparse::getCarriedTensor(Value value) {
   auto argument = dyn_cast<BlockArgument>(value);
   Operation *op = argument ? argument.getOwner()->getParentOp() : value.getDefiningOp();

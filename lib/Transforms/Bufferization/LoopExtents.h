@@ -4,6 +4,7 @@
 #ifndef BLOCKSPARSE_LIB_TRANSFORMS_BUFFERIZATION_LOOPEXTENTS_H
 #define BLOCKSPARSE_LIB_TRANSFORMS_BUFFERIZATION_LOOPEXTENTS_H
 
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Value.h"
 
 #include <optional>
@@ -23,6 +24,10 @@ bool keepsExtent(const CarriedTensor &tensor, int64_t axis);
 /// Returns what the loop with the result, or with the argument of its body, `value` carries there;
 /// nothing if `value` is none of scf.for, or of a scf.while that passes on what it tests.
 std::optional<CarriedTensor> getCarriedTensor(Value value);
+
+/// Makes `size` that of the tensor with which a loop starts, where the size of what the loop
+/// carries provably stays the same. Returns true if it has changed `size`.
+bool resolveLoopSize(tensor::DimOp size);
 
 } // namespace mlir::blocksparse
 

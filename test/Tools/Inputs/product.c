@@ -63,6 +63,14 @@ static void testOpen(void) {
     for (int j = 0; j < 7; ++j)
       expect("open", y[7 * i + j], 8 * blocks[i / 4] * j);
 
+  /* A result of another size than that of the program: the call ends before it writes anything. */
+  yTensor.sizes[1] = 6;
+  y[0] = -1;
+  status = open(&crowTensor, &colTensor, &sTensor, &xTensor, &yTensor);
+  expect("the status of open with a small result", status, 1);
+  expect("open with a small result", y[0], -1);
+  yTensor.sizes[1] = 7;
+
   /* Indices that make no pattern: the call ends before it reads or writes anything through them. */
   int32_t wrong[][5] = {{0, 1, 1, 4, 4}, {0, 1000000000, 1000000000, 3, 3}, {0, -1, 1, 3, 3}};
   for (int i = 0; i < 3; ++i) {

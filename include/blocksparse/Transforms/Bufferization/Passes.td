@@ -83,6 +83,10 @@ def ResultsToDestinationsPass : Pass<"blocksparse-results-to-destinations", "::m
     and the operation that produces the result writes directly to it. The buffers must not overlap
     each other or an argument. Tensor arguments become read-only (`bufferization.writable = false`),
     so planned_scatter_mm on an argument works on a copy of it.
+
+    Before anything is written, the function asserts that the buffers have the open sizes of the
+    results. A size that follows from more than the sizes of the arguments is compared where the
+    program has computed it.
   }];
   let dependentDialects = ["::mlir::bufferization::BufferizationDialect",
                            "::mlir::memref::MemRefDialect", "::mlir::tensor::TensorDialect"];

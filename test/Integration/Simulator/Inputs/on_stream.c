@@ -1,7 +1,7 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Calls an entry point on a stream, and on one that does not exist.
+// Calls an entry point on a stream, on one that does not exist, and with a result of another size.
 #include "chained.h"
 #include "device_memory.h"
 
@@ -22,5 +22,9 @@ int main(void) {
   check(blocksparseRtGetStream(&current));
   printf("%s\n", current ? "another stream" : "the default stream");
   check(n_chained(&w, &x, &y));
+
+  blocksparse_tensor_2 narrow = {0, y.data, 0, {32, 6}, {6, 1}};
+  status = n_open_on_stream(&w, &x, &x, &narrow, stream);
+  printf("status %d: %s\n", (int)status, blocksparseRtLastError());
   return 0;
 }
