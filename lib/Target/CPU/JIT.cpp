@@ -24,13 +24,29 @@ static LogicalResult report(llvm::Error error, EmitErrorFn emitError) {
                      << llvm::toString(std::move(error));
 }
 
-static llvm::Error define(llvm::orc::LLJIT &engine, ArrayRef<JITSymbol> symbols) {
+static llvm::Error define(llvm::orc::LLJIT &engine, llvm::orc::JITDylib &libraries,
+                          ArrayRef<JITSymbol> symbols) {
   llvm::orc::SymbolMap map;
   for (const JITSymbol &symbol : symbols)
     map[engine.mangleAndIntern(symbol.name)] = {llvm::orc::ExecutorAddr::fromPtr(symbol.address),
                                                 llvm::JITSymbolFlags::Exported |
                                                     llvm::JITSymbolFlags::Callable};
-  return engine.getMainJITDylib().define(llvm::orc::absoluteSymbols(std::move(map)));
+  return libraries.define(llvm::orc::absoluteSymbols(std::move(map)));
+}
+
+/// Returns an empty library that the program is linked with before any other. Its symbols are those
+/// that the program calls: a lookup of the program's own does not find them.
+static llvm::orc::JITDylib &addLibraries(llvm::orc::LLJIT &engine) {
+  llvm::orc::JITDylib &program = engine.getMainJITDylib();
+  llvm::orc::JITDylib &libraries = engine.getExecutionSession().createBareJITDylib("libraries");
+  llvm::orc::JITDylibSearchOrder order{
+      {&libraries, llvm::orc::JITDylibLookupFlags::MatchExportedSymbolsOnly}};
+  program.withLinkOrderDo([&](const llvm::orc::JITDylibSearchOrder &own) {
+    llvm::copy_if(own, std::back_inserter(order),
+                  [&](const auto &link) { return link.first != &program; });
+  });
+  program.setLinkOrder(std::move(order));
+  return libraries;
 }
 
 /// Fails for a function that the program calls and nobody defines. The linker would say so, too,
@@ -82,7 +98,8 @@ FailureOr<JIT> JIT::create(StringRef object, EmitErrorFn emitError, ArrayRef<JIT
   auto openMP = llvm::orc::DynamicLibrarySearchGenerator::Load(runtime->c_str(), prefix);
   if (!openMP)
     return report(openMP.takeError(), emitError);
-  (*engine)->getMainJITDylib().addGenerator(std::move(*openMP));
+  llvm::orc::JITDylib &libraries = addLibraries(**engine);
+  libraries.addGenerator(std::move(*openMP));
   // The JIT must not look these up, because a program may have functions of these names.
   auto library = llvm::sys::DynamicLibrary::getPermanentLibrary(runtime->c_str());
   auto *setThreads =
@@ -93,13 +110,13 @@ FailureOr<JIT> JIT::create(StringRef object, EmitErrorFn emitError, ArrayRef<JIT
     return emitError() << "expects an OpenMP runtime in '" << *runtime
                        << "', but got a library without omp_set_num_threads";
   if (failed(checkSymbols(object, symbols, library, emitError)) ||
-      failed(report(define(**engine, symbols), emitError)))
+      failed(report(define(**engine, libraries, symbols), emitError)))
     return failure();
   // Functions of other libraries that the program calls.
   auto process = llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(prefix);
   if (!process)
     return report(process.takeError(), emitError);
-  (*engine)->getMainJITDylib().addGenerator(std::move(*process));
+  libraries.addGenerator(std::move(*process));
   auto buffer = llvm::MemoryBuffer::getMemBufferCopy(object, "blocksparse");
   if (failed(report((*engine)->addObjectFile(std::move(buffer)), emitError)))
     return failure();

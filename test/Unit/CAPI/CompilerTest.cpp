@@ -435,6 +435,9 @@ TEST_F(CompilerCAPI, LoadsPrograms) {
   EXPECT_EQ(blocksparseExecutableLookup(executable, "product", onDiagnostic, &texts), nullptr);
   EXPECT_TRUE(contains(texts.errors, "expects an entry point of the program, but got 'product'"))
       << texts.errors;
+  // Functions of the process and of the libraries that the program calls are no entry points.
+  for (const char *name : {"malloc", "omp_get_max_threads", "blocksparseRtLastError"})
+    EXPECT_EQ(blocksparseExecutableLookup(executable, name, onDiagnostic, &texts), nullptr) << name;
   blocksparseExecutableDestroy(executable);
 }
 
