@@ -13,6 +13,7 @@
 #include "blocksparse/Transforms/Bufferization/Passes.h"
 #include "blocksparse/Transforms/Neighbours/Passes.h"
 #include "blocksparse/Transforms/Passes.h"
+#include "blocksparse/Transforms/ProductTiling.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
@@ -25,6 +26,7 @@ using namespace mlir;
 
 void mlir::blocksparse::registerBlockSparseDialect(DialectRegistry &registry) {
   registry.insert<BlockSparseDialect>();
+  registerProductTiling(registry);
 }
 
 void mlir::blocksparse::registerBlockSparsePasses() {
