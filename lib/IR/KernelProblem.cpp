@@ -136,6 +136,9 @@ static KernelProblem describeSampled(OpTy op) {
   problem.transposeA = op.getTransposeA();
   problem.transposeB = op.getTransposeB();
   problem.staticPattern = type.isStatic();
+  // The device makes the tiles of one pattern without batches and heads.
+  if (!type.isStatic() && type.getRank() == 2)
+    problem.staticPattern = ::blocksparse::hasRunTimeTiles(problem);
   problem.staticShapes = isStatic(op.getA()) && isStatic(op.getB()) && isStatic(result);
   if constexpr (std::is_same_v<OpTy, SampledAddmmOp>) {
     problem.addsInput = !op.getBeta().isZero();
@@ -314,8 +317,10 @@ static KernelProblem describePlanned(PlannedSDDOp op) {
   problem.transposeB = op.getTransposeB();
   problem.addsInput = static_cast<bool>(op.getInput());
   problem.dynamicAlpha = static_cast<bool>(op.getDynamicAlpha());
-  problem.staticPattern = !op.getTiles().empty();
-  problem.staticShapes = isStatic(op.getA()) && isStatic(op.getB()) && isStatic(op.getInit());
+  problem.staticPattern =
+      !op.getTiles().empty() || (isPlannedAtRunTime(op) && ::blocksparse::hasRunTimeTiles(problem));
+  problem.staticShapes = isStatic(op.getA()) && isStatic(op.getB()) &&
+                         (isStatic(op.getInit()) || hasOpenBlockCount(storedType(op.getInit())));
   return problem;
 }
 

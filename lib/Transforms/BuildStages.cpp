@@ -5,6 +5,7 @@
 #include "StagedProduct.h"
 #include "VerifyLookUpTables.h"
 #include "blocksparse/IR/BlockSparseOps.h"
+#include "blocksparse/IR/KernelProblem.h"
 #include "blocksparse/IR/RunTimeStages.h"
 #include "blocksparse/Plan/Swizzle.h"
 #include "blocksparse/Transforms/Passes.h"
@@ -184,9 +185,23 @@ static void buildStages(PlannedDSDOp op, const TargetInfo &target) {
       op.getPackedMutable().assign(packed);
 }
 
+/// Warns if the schedule asks for tiles that the device can't make. The kernels that make them are
+/// emitted with the one that reads them.
+static void checkRunTimeTiles(PlannedSDDOp op, const TargetInfo &target) {
+  ScheduleAttr attribute = op.getScheduleAttr();
+  if (!attribute || !attribute.getIf<::blocksparse::WgmmaParams>())
+    return;
+  std::string error =
+      ::blocksparse::checkSupport(attribute.getFamily(), *getKernelProblem(op), target);
+  if (!error.empty() || !getRunTimeTiles(op, target.gpuFacts(), error))
+    warnUnstaged(op, error);
+}
+
 static void buildTiles(PlannedSDDOp op, const TargetInfo &target) {
   if (!op.getTiles().empty())
     return;
+  if (isPlannedAtRunTime(op))
+    return checkRunTimeTiles(op, target);
   std::string error;
   std::optional<StagedSampled> product = StagedSampled::get(op, target, error);
   if (!product)

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "SampledTilings.h"
+#include "blocksparse/Plan/RunTimeTiles.h"
 
 #include <limits>
 
@@ -54,12 +55,12 @@ SmallVector<SampledTiling, 4> mlir::blocksparse::getSampledTilings(const Product
   return tilings;
 }
 
-std::optional<Schedule> mlir::blocksparse::selectSampledTiling(const ProductShape &shape,
-                                                               const BlockLayout *layout,
-                                                               const TargetInfo &target) {
+/// Returns the schedule of the tiling of `tilings` that takes least time; see selectSampledTiling.
+static std::optional<Schedule> selectTiling(const ProductShape &shape,
+                                            ArrayRef<SampledTiling> tilings,
+                                            const BlockLayout *layout, const TargetInfo &target) {
   const GPUFacts &gpu = target.gpuFacts();
   const BlockShape block = shape.problem.block;
-  SmallVector<SampledTiling, 4> tilings = getSampledTilings(shape, target);
   const bool small = ::blocksparse::sharesSubtiles(block);
   if (tilings.empty())
     return std::nullopt;
@@ -98,4 +99,22 @@ std::optional<Schedule> mlir::blocksparse::selectSampledTiling(const ProductShap
     }
   }
   return best;
+}
+
+std::optional<Schedule> mlir::blocksparse::selectSampledTiling(const ProductShape &shape,
+                                                               const BlockLayout *layout,
+                                                               const TargetInfo &target) {
+  return selectTiling(shape, getSampledTilings(shape, target), layout, target);
+}
+
+std::optional<Schedule> mlir::blocksparse::selectRunTimeTiling(const ProductShape &shape,
+                                                               const BlockLayout &usual,
+                                                               const TargetInfo &target) {
+  SmallVector<SampledTiling, 4> tilings = getSampledTilings(shape, target);
+  llvm::erase_if(tilings, [&](const SampledTiling &tiling) {
+    std::string reason;
+    return !::blocksparse::RunTimeTiles::get(shape.problem, tiling.schedule, target.gpuFacts(),
+                                             reason);
+  });
+  return selectTiling(shape, tilings, &usual, target);
 }

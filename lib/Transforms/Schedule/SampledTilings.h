@@ -32,6 +32,12 @@ std::optional<::blocksparse::Schedule> selectSampledTiling(const ProductShape &s
                                                            const ::blocksparse::BlockLayout *layout,
                                                            const ::blocksparse::TargetInfo &target);
 
+/// Returns the same for a pattern that is known when the program runs, of the tilings whose tiles
+/// the device can make. `usual` is a pattern like those that are expected.
+std::optional<::blocksparse::Schedule> selectRunTimeTiling(const ProductShape &shape,
+                                                           const ::blocksparse::BlockLayout &usual,
+                                                           const ::blocksparse::TargetInfo &target);
+
 } // namespace mlir::blocksparse
 
 #endif // BLOCKSPARSE_LIB_TRANSFORMS_SCHEDULE_SAMPLEDTILINGS_H

@@ -10,6 +10,7 @@
 #include "blocksparse/Plan/Balance.h"
 #include "blocksparse/Plan/Reblock.h"
 #include "blocksparse/Plan/RunTimeStages.h"
+#include "blocksparse/Plan/RunTimeTiles.h"
 #include "blocksparse/Plan/SkinnyTile.h"
 #include "blocksparse/Plan/StageCost.h"
 #include "llvm/ADT/StringExtras.h"
@@ -248,8 +249,17 @@ static StreamParams withSinglePanels(StreamParams params) {
 /// number of its blocks is known when the program runs.
 static constexpr double runTimeDensity = 0.25;
 
+/// Returns a pattern of the usual density with rows of equal length at random columns, which stands
+/// for a run-time pattern of `grid`.
+static std::optional<BlockLayout> buildUsualPattern(::blocksparse::BlockShape block,
+                                                    const ::blocksparse::BlockGrid &grid) {
+  std::string error;
+  return ::blocksparse::buildPattern({"random_balanced", {{"density", runTimeDensity}}}, block,
+                                     grid, error);
+}
+
 /// Returns the schedule of a kernel with stages for a reduction over a run-time pattern, or nothing
-/// if a kernel without stages is as fast. It is chosen for rows of equal length at random columns.
+/// if a kernel without stages is as fast.
 static std::optional<Schedule> selectRunTimeStages(const ProductShape &shape,
                                                    const TargetInfo &target) {
   const KernelProblem &problem = shape.problem;
@@ -264,9 +274,7 @@ static std::optional<Schedule> selectRunTimeStages(const ProductShape &shape,
                               static_cast<double>(shape.cols * shape.leading);
   if (!::blocksparse::paysToPlanAtRunTime(block, multiplyAdds))
     return std::nullopt;
-  std::string error;
-  std::optional<BlockLayout> layout = ::blocksparse::buildPattern(
-      {"random_balanced", {{"density", runTimeDensity}}}, block, grid, error);
+  std::optional<BlockLayout> layout = buildUsualPattern(block, grid);
   if (!layout)
     return std::nullopt;
   ProductShape usual = shape;
@@ -281,10 +289,27 @@ static std::optional<Schedule> selectRunTimeStages(const ProductShape &shape,
   if (auto *stream = schedule->getIf<StreamParams>())
     if (stream->panelsPerCopy != 1)
       *stream = withSinglePanels(*stream);
+  std::string error;
   const bool works =
       ::blocksparse::checkSchedule(*schedule, problem, target).empty() &&
       ::blocksparse::RunTimeStages::get(problem, *schedule, {}, target.gpuFacts(), error);
   return works ? schedule : std::nullopt;
+}
+
+/// Returns the schedule of a kernel with tiles for a product at the blocks of a run-time pattern,
+/// or nothing if a kernel without tiles is as fast.
+static std::optional<Schedule> selectRunTimeTiles(const ProductShape &shape,
+                                                  const TargetInfo &target) {
+  const KernelProblem &problem = shape.problem;
+  const ::blocksparse::BlockShape block = problem.block;
+  const double multiplyAdds = runTimeDensity * static_cast<double>(problem.rows) *
+                              static_cast<double>(problem.cols) *
+                              static_cast<double>(problem.depth);
+  if (!::blocksparse::paysToTileAtRunTime(block, multiplyAdds))
+    return std::nullopt;
+  std::optional<BlockLayout> usual =
+      buildUsualPattern(block, {1, problem.rows / block.rows, problem.cols / block.cols});
+  return usual ? selectRunTimeTiling(shape, *usual, target) : std::nullopt;
 }
 
 static Schedule makeDenseWgmma(const ProductShape &shape) {
@@ -294,10 +319,12 @@ static Schedule makeDenseWgmma(const ProductShape &shape) {
   return Schedule(KernelFamily::CUDAWgmma, params);
 }
 
-/// Returns the pattern of the result of a sampled product, or null.
-static const BlockLayout *resultLayout(Operation *op) {
-  std::optional<SparseTensor> type = SparseTensor::get(op->getResult(0).getType());
-  return type && type->isStatic() ? type->getLayout().resolve() : nullptr;
+/// Chooses the tiles of a sampled product, or nothing if kernels without tiles are better.
+static std::optional<Schedule> selectTiles(Operation *op, const ProductShape &shape,
+                                           const TargetInfo &target) {
+  SparseTensor type = *SparseTensor::get(op->getResult(0).getType());
+  return type.isStatic() ? selectSampledTiling(shape, type.getLayout().resolve(), target)
+                         : selectRunTimeTiles(shape, target);
 }
 
 /// Returns true if a reduction is so small that aligned copies of its operands take longer than
@@ -335,7 +362,7 @@ static Schedule selectCUDAProduct(Operation *op, const TargetInfo &target) {
     if (shape.problem.kind == ProblemKind::Reduction)
       schedule = selectWgmma(shape, target);
     else if (shape.problem.kind == ProblemKind::Sampled)
-      schedule = selectSampledTiling(shape, resultLayout(op), target);
+      schedule = selectTiles(op, shape, target);
     else
       schedule = makeDenseWgmma(shape);
   } else if (supports(KernelFamily::CUDAStream)) {

@@ -8,6 +8,9 @@
 //   rank_rows    one warp for each block row: its place in the order of lengths, and the number of
 //                blocks before it
 //   fill_stages  one CTA for each bundle: records, slabs, the packed order and the work lists
+// A sampled product has tiles (blocksparse/Plan/RunTimeTiles.h), from a coordinate LUT:
+//   mark_columns one CTA for each bundle of blocks that share subtiles: the columns with blocks
+//   fill_tiles   one CTA for each bundle: tiles, destinations and the work lists
 
 #ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_PLANNER_PLANNERKERNELS_H
 #define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_PLANNER_PLANNERKERNELS_H
@@ -17,17 +20,25 @@
 
 namespace mlir::blocksparse::device {
 
-/// Returns true if the operation has stages, or if the device can make them.
+/// Return true if the operation has stages, or tiles, or if the device can make them.
 bool hasOrMakesStages(const ::blocksparse::GPUFacts &facts, PlannedDSDOp op);
+bool hasOrMakesTiles(const ::blocksparse::GPUFacts &facts, PlannedSDDOp op);
 
 /// Emits host code that returns i1: there are value blocks, and their coordinates are int32. Types
 /// tell this of a static number of blocks.
 Value hasInt32Blocks(ImplicitLocOpBuilder &host, PlannedDSDOp op);
+/// Emits the same for the results of a sampled product, whose destinations are int32, too.
+Value hasInt32Blocks(ImplicitLocOpBuilder &host, PlannedSDDOp op);
+/// Emits the same for `values`; a number of `perRow` for each of their rows is int32, too.
+Value hasInt32Blocks(ImplicitLocOpBuilder &host, Value values, int64_t perRow);
 
 /// Emits the kernels that make the stages of an operation without any, and then what `emit` emits
 /// for the same operation with these stages. Requires that hasOrMakesStages is true.
 void withMadeStages(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedDSDOp op,
                     function_ref<void(PlannedDSDOp)> emit);
+/// Emits the same for tiles. Requires that hasOrMakesTiles is true.
+void withMadeTiles(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedSDDOp op,
+                   function_ref<void(PlannedSDDOp)> emit);
 
 } // namespace mlir::blocksparse::device
 

@@ -161,13 +161,17 @@ bool mlir::blocksparse::device::hasOrMakesStages(const ::blocksparse::GPUFacts &
 }
 
 Value mlir::blocksparse::device::hasInt32Blocks(ImplicitLocOpBuilder &host, PlannedDSDOp op) {
-  Value values = op.getValues();
+  return hasInt32Blocks(host, op.getValues(), /*perRow=*/1);
+}
+
+Value mlir::blocksparse::device::hasInt32Blocks(ImplicitLocOpBuilder &host, Value values,
+                                                int64_t perRow) {
   auto type = cast<MemRefType>(values.getType());
   const int64_t axis = type.getRank() - 3;
   if (!type.isDynamicDim(axis))
     return arith::ConstantIntOp::create(host, host.getI1Type(), 1);
   Value blocks = memrefDim(host, values, axis);
-  const int64_t most = std::numeric_limits<int32_t>::max() / type.getDimSize(axis + 1);
+  const int64_t most = std::numeric_limits<int32_t>::max() / (type.getDimSize(axis + 1) * perRow);
   return both(host, indexLess(host, indexConstant(host, 0), blocks),
               indexLess(host, blocks, indexConstant(host, most + 1)));
 }

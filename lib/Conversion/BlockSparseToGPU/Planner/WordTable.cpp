@@ -19,6 +19,10 @@ Value WordTable::load(ImplicitLocOpBuilder &b, Value row, Value column) const {
   return memref::LoadOp::create(b, memref, ValueRange{toIndex(b, row), toIndex(b, column)});
 }
 
+Value WordTable::load(ImplicitLocOpBuilder &b, Value position) const {
+  return memref::LoadOp::create(b, memref, ValueRange{toIndex(b, position)});
+}
+
 void WordTable::store(ImplicitLocOpBuilder &b, Value value, Value row, Value column) const {
   memref::StoreOp::create(b, value, memref, ValueRange{toIndex(b, row), toIndex(b, column)});
 }

@@ -20,6 +20,8 @@ public:
   Value load(ImplicitLocOpBuilder &b, Value row, int64_t column) const {
     return load(b, row, i32Constant(b, column));
   }
+  /// Returns element `position` of a list.
+  Value load(ImplicitLocOpBuilder &b, Value position) const;
   void store(ImplicitLocOpBuilder &b, Value value, Value row, Value column) const;
   void store(ImplicitLocOpBuilder &b, Value value, Value row, int64_t column) const {
     store(b, value, row, i32Constant(b, column));

@@ -14,6 +14,7 @@
 #include "../Kit/IntTable.h"
 #include "../Kit/SharedTile.h"
 #include "../Operands/StagedTiles.h"
+#include "../Planner/PlannerKernels.h"
 #include "TransposeDense.h"
 #include "WgmmaKernels.h"
 #include "WgmmaProduct.h"
@@ -476,8 +477,9 @@ void SDDKernel::emitDeferred(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Val
 
 bool mlir::blocksparse::device::supportsWgmma(const ::blocksparse::GPUFacts &facts,
                                               PlannedSDDOp op) {
-  return isScheduledFor(op, ::blocksparse::KernelFamily::CUDAWgmma, facts) ||
-         isScheduledFor(op, ::blocksparse::KernelFamily::CUDAWgmmaTransposed, facts);
+  return (isScheduledFor(op, ::blocksparse::KernelFamily::CUDAWgmma, facts) ||
+          isScheduledFor(op, ::blocksparse::KernelFamily::CUDAWgmmaTransposed, facts)) &&
+         hasOrMakesTiles(facts, op);
 }
 
 Value mlir::blocksparse::device::fitsWgmma(ImplicitLocOpBuilder &host,
@@ -485,7 +487,7 @@ Value mlir::blocksparse::device::fitsWgmma(ImplicitLocOpBuilder &host,
   Value fits = both(host, isAligned16(host, op.getInit()), isRowMajor(host, op.getInit()));
   fits = both(host, fits, isAligned16(host, op.getA()));
   fits = both(host, fits, isAligned16(host, op.getB()));
-  return fits;
+  return both(host, fits, hasInt32Blocks(host, op));
 }
 
 /// Returns `operand` if it is stored as wanted (`isTransposed` == `wanted`). Otherwise emits a
@@ -505,6 +507,9 @@ static Value getFactor(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Value
 
 void mlir::blocksparse::device::emitWgmma(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
                                           PlannedSDDOp op) {
+  if (op.getTiles().empty())
+    return withMadeTiles(host, kernels, op,
+                         [&](PlannedSDDOp tiled) { emitWgmma(host, kernels, tiled); });
   ::blocksparse::SampledFactors transposes = *getTransposes(op);
   SmallVector<Value> made;
   Value a = getFactor(host, kernels, op.getA(), op.getTransposeA(), transposes.transposeA, made);
