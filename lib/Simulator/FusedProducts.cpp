@@ -76,7 +76,7 @@ void blocksparse::sim::addProducts(T (&sums)[16][width], const T (&left)[depth][
   hasFma ? addWithFma(sums, left, right, columns) : addAll(sums, left, right, columns);
 }
 
-// mma.sync m16n8kK, and wgmma m64nNk16.
+// mma.sync m16n8kK, and wgmma m64nNk16 and m64nNk32.
 #define BLOCKSPARSE_SIM_PRODUCTS(T, depth, width)                                                  \
   template void blocksparse::sim::addProducts(T(&)[16][width], const T(&)[depth][16],              \
                                               const T(&)[depth][width], unsigned)
@@ -89,3 +89,5 @@ BLOCKSPARSE_SIM_PRODUCTS(double, 16, 8);
 BLOCKSPARSE_SIM_PRODUCTS(int32_t, 16, 8);
 BLOCKSPARSE_SIM_PRODUCTS(int32_t, 32, 8);
 BLOCKSPARSE_SIM_PRODUCTS(float, 16, 256);
+BLOCKSPARSE_SIM_PRODUCTS(float, 32, 256);
+BLOCKSPARSE_SIM_PRODUCTS(int32_t, 32, 256);
