@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "blocksparse/Plan/KernelFamilies.h"
+#include "ProblemText.h"
 #include "blocksparse/Plan/AttentionOrderPlan.h"
 #include "blocksparse/Plan/SampledForm.h"
 #include "blocksparse/Plan/SkinnyTile.h"
@@ -10,23 +11,9 @@
 #include <algorithm>
 
 using namespace blocksparse;
+using namespace blocksparse::problem_text;
 
 namespace {
-
-std::string text(int64_t value) {
-  return value == unknownSize ? "an unknown one" : std::to_string(value);
-}
-std::string text(BlockShape block) { return text(block.rows) + "x" + text(block.cols); }
-std::string text(TileSize tile) {
-  return std::to_string(tile.rows) + "x" + std::to_string(tile.cols);
-}
-std::string text(std::optional<ElementType> type) {
-  return type ? std::string(elementName(*type)) : "another type";
-}
-
-std::string expects(const std::string &expected, const std::string &got) {
-  return "expects " + expected + ", but got " + got;
-}
 
 //===----------------------------------------------------------------------===//
 // Support
@@ -41,16 +28,17 @@ bool isSixteenBit(std::optional<ElementType> type) {
 bool isF8(std::optional<ElementType> type) {
   return type == ElementType::f8E4M3FN || type == ElementType::f8E5M2;
 }
-std::string textOfTypes(const KernelProblem &problem) {
-  return text(problem.a) + ", " + text(problem.b) + " and " + text(problem.out);
-}
 
 std::string checkAny(const KernelProblem &, const GPUFacts &) { return {}; }
 
-/// Requires what wgmma and TMA kernels of static problems have in common.
-std::string checkStaticProblem(const KernelProblem &problem) {
+std::string checkSixteenBits(const KernelProblem &problem) {
   if (!isSixteenBit(problem.a) || problem.b != problem.a || problem.out != problem.a)
     return expects("factors and a result of one type, f16 or bf16", textOfTypes(problem));
+  return {};
+}
+
+/// Requires what tables of stages and tensor maps need, whatever the types are.
+std::string checkStaticShape(const KernelProblem &problem) {
   if (!problem.staticPattern)
     return expects("a static pattern", "one that is known when the program runs");
   if (!problem.staticShapes)
@@ -58,6 +46,12 @@ std::string checkStaticProblem(const KernelProblem &problem) {
   if (!problem.int32Coordinates)
     return expects("coordinates below 2^31", "larger operands");
   return {};
+}
+
+/// Requires what wgmma and TMA kernels of static problems have in common.
+std::string checkStaticProblem(const KernelProblem &problem) {
+  std::string reason = checkSixteenBits(problem);
+  return reason.empty() ? checkStaticShape(problem) : reason;
 }
 
 /// Returns true if the depth of the reduction is known and made of whole blocks.
@@ -71,11 +65,28 @@ std::string checkStagedColumns(const KernelProblem &problem) {
   return problem.cols > 0 ? std::string() : expects("at least one column", text(problem.cols));
 }
 
+/// Requires factors of bytes that wgmma can multiply: K-major ones, or a dense factor that can be
+/// transposed in chunks of 16 bytes.
+std::string checkBytesByWgmma(const KernelProblem &problem) {
+  if (problem.b != problem.a)
+    return expects("factors of one type", textOfTypes(problem));
+  if (problem.transposedBlocks)
+    return expects("blocks of bytes that are stored as they are multiplied", "their transposes");
+  if (!problem.denseKMajor && problem.cols != unknownSize && problem.cols % 16 != 0)
+    return expects("a K-major dense factor of bytes, or a multiple of 16 columns",
+                   text(problem.cols) + " columns");
+  return {};
+}
+
 std::string checkReductionByWgmma(const KernelProblem &problem) {
   const BlockShape block = problem.block;
   if (block.rows <= 0 || block.rows % 64 != 0 || block.cols <= 0 || block.cols % 64 != 0)
     return expects("blocks of multiples of 64x64", text(block));
-  if (std::string reason = checkStaticProblem(problem); !reason.empty())
+  const bool hasBytes = isF8(problem.a) || problem.a == ElementType::i8;
+  std::string reason = hasBytes ? checkBytesByWgmma(problem) : checkSixteenBits(problem);
+  if (reason.empty())
+    reason = checkStaticShape(problem);
+  if (!reason.empty())
     return reason;
   if (!hasWholeDepth(problem))
     return expects("a reduction over whole blocks of " + text(block.cols), text(problem.depth));
@@ -104,8 +115,8 @@ std::string checkSampledByWgmma(const KernelProblem &problem) {
 }
 
 std::string checkDenseByWgmma(const KernelProblem &problem) {
-  if (!isSixteenBit(problem.a) || problem.b != problem.a || problem.out != problem.a)
-    return expects("factors and a result of one type, f16 or bf16", textOfTypes(problem));
+  if (std::string reason = checkSixteenBits(problem); !reason.empty())
+    return reason;
   if (problem.isZero)
     return expects("alpha other than 0", "0");
   return {};
@@ -309,33 +320,6 @@ const FamilyRow families[] = {
     {KernelFamily::CUDABlocks, TargetKind::CUDA, blocks, checkAny},
 };
 
-std::string_view describeKind(ProblemKind kind) {
-  switch (kind) {
-  case ProblemKind::Reduction:
-    return "a reduction over block rows";
-  case ProblemKind::Sampled:
-    return "a product at the blocks of a pattern";
-  case ProblemKind::Dense:
-    return "a dense product";
-  case ProblemKind::Scatter:
-    return "a product of gathered blocks";
-  case ProblemKind::Rows:
-    return "a softmax or its gradient";
-  case ProblemKind::Attention:
-    return "attention";
-  case ProblemKind::Blocks:
-    return "a conversion of blocks";
-  }
-  return "";
-}
-
-std::string describeKinds(std::initializer_list<ProblemKind> kinds) {
-  std::string result;
-  for (ProblemKind kind : kinds)
-    result.append(result.empty() ? "" : " or ").append(describeKind(kind));
-  return result;
-}
-
 //===----------------------------------------------------------------------===//
 // Parameters
 //===----------------------------------------------------------------------===//
@@ -438,6 +422,8 @@ std::string checkColumnTile(const KernelProblem &problem, int64_t cols) {
 std::string checkReductionTile(const WgmmaParams &params, const KernelProblem &problem) {
   if (params.gather)
     return expects("gather = false for a reduction over block rows", "true");
+  if (params.cluster > 1 && elementSize(*problem.a) == 1)
+    return expects("cluster = 1 for factors of bytes", text(params.cluster));
   if (!params.tile.isGiven())
     return params.cluster == 1
                ? std::string()
@@ -448,6 +434,8 @@ std::string checkReductionTile(const WgmmaParams &params, const KernelProblem &p
     return expects("a tile of 128x256 with cluster = " + text(params.cluster), text(params.tile));
   if (params.tile.cols != 64 && params.tile.cols != 128 && params.tile.cols != 256)
     return expects("a tile of 64, 128 or 256 columns", text(params.tile.cols));
+  if (const int64_t most = getMostWgmmaCols(*problem.a); params.tile.cols > most)
+    return expects("a tile of at most " + text(most) + " columns for f8", text(params.tile.cols));
   return checkColumnTile(problem, params.tile.cols * params.cluster);
 }
 
@@ -476,8 +464,9 @@ std::string checkWgmmaSizes(const Schedule &schedule, const KernelProblem &probl
                                                                : checkDenseTile(params, problem);
   if (!fault.empty() || params.stages == 0)
     return fault;
-  const TileSize tile = params.tile.isGiven() ? params.tile : TileSize{128, wgmmaCtaCols};
-  if (int64_t bytes = boundWgmmaSharedBytes(tile, params.stages);
+  const TileSize tile =
+      params.tile.isGiven() ? params.tile : TileSize{128, getMostWgmmaCols(*problem.a)};
+  if (int64_t bytes = boundWgmmaSharedBytes(tile, params.stages, elementSize(*problem.a));
       bytes > facts.sharedMemoryPerBlock)
     return expects("stages that fit " + text(facts.sharedMemoryPerBlock) +
                        " bytes of shared memory",

@@ -24,13 +24,18 @@ int64_t blocksparse::divideMmaTile(int64_t extent, int64_t most) {
   return size;
 }
 
-int64_t blocksparse::boundWgmmaSharedBytes(TileSize tile, int64_t stages) {
-  constexpr int64_t depth = 64, elementBytes = 2;
-  // Two warpgroups have two subtiles of 64 x 64 results each. Records take 32 bytes a stage and
-  // barriers 16; rounding the base of the ring takes up to 1024 bytes.
-  constexpr int64_t resultBytes = 4 * 64 * 64 * elementBytes, perStage = 32 + 16, alignment = 1024;
+int64_t blocksparse::boundWgmmaSharedBytes(TileSize tile, int64_t stages, int64_t elementBytes) {
+  constexpr int64_t depth = 64;
+  // Two warpgroups have two subtiles of 64 x 64 results of 16 bits each. Records take 32 bytes a
+  // stage and barriers 16; rounding the base of the ring takes up to 1024 bytes.
+  constexpr int64_t resultBytes = 4 * 64 * 64 * 2, perStage = 32 + 16, alignment = 1024;
   return stages * ((tile.rows + tile.cols) * depth * elementBytes + perStage) + resultBytes +
          alignment;
+}
+
+int64_t blocksparse::getMostWgmmaCols(ElementType element) {
+  return element == ElementType::f8E4M3FN || element == ElementType::f8E5M2 ? wgmmaCtaCols / 2
+                                                                            : wgmmaCtaCols;
 }
 
 int64_t blocksparse::getRowChunk(const KernelProblem &problem) {

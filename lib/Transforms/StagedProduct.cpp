@@ -69,8 +69,9 @@ std::optional<StagedProduct> StagedProduct::get(PlannedDSDOp op, const TargetInf
     if (stream->block != 0)
       product.reblocking = {problem.block, stream->block, problem.rows, problem.depth};
   } else {
-    product.tileN = wgmma->tile.isGiven() ? wgmma->tile.cols * wgmma->cluster
-                                          : fitColumnTile(n, ::blocksparse::wgmmaCtaCols);
+    product.tileN = wgmma->tile.isGiven()
+                        ? wgmma->tile.cols * wgmma->cluster
+                        : fitColumnTile(n, ::blocksparse::getMostWgmmaCols(*problem.a));
   }
   auto init = cast<ShapedType>(op.getInit().getType());
   product.rows.heads = op.getLutHeads();

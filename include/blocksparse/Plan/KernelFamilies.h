@@ -11,7 +11,8 @@
 //   cpu.blocks  conversions between layouts, one block at a time
 //   cuda.wgmma  products of 16-bit floats by warpgroup mma and TMA (sm_90a): reductions over a
 //               static pattern of blocks of multiples of 64 x 64, products sampled at the blocks of
-//               a static pattern, and dense products
+//               a static pattern, and dense products; also reductions of f8 and i8 over blocks that
+//               are stored as they are multiplied
 //   cuda.wgmma_transposed
 //               sampled products for blocks of less than 64 rows or columns; a kernel first writes
 //               transposed each factor that is not K-major
@@ -162,8 +163,12 @@ int64_t fitMmaTile(int64_t extent, int64_t most);
 int64_t divideMmaTile(int64_t extent, int64_t most);
 
 /// Returns an upper bound of the shared memory, in bytes, of a wgmma kernel with `stages` stages of
-/// 64 values of k and tiles of `tile`.
-int64_t boundWgmmaSharedBytes(TileSize tile, int64_t stages);
+/// 64 values of k, of `elementBytes` bytes each, and tiles of `tile`.
+int64_t boundWgmmaSharedBytes(TileSize tile, int64_t stages, int64_t elementBytes = 2);
+
+/// Returns the most columns of a CTA of a wgmma reduction of `element`: f8 has two sets of
+/// accumulators.
+int64_t getMostWgmmaCols(ElementType element);
 
 /// Returns true if the stored blocks of a reduction are blocks that stream kernels multiply: square
 /// blocks of 16 or 32 that divide the depth. Others are re-blocked (blocksparse/Plan/Reblock.h).

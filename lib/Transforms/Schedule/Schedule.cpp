@@ -345,8 +345,12 @@ static bool isTooSmallToAlign(const ProductShape &shape, const TargetInfo &targe
 
 static Schedule selectCUDAProduct(Operation *op, const TargetInfo &target) {
   ProductShape shape = ProductShape::get(op);
+  // "cuda.wgmma" adds products of f8 with less than the bits of f32, and is not measured with i8:
+  // it multiplies bytes only if a schedule says so.
+  const bool hasBytes = shape.problem.a && ::blocksparse::elementSize(*shape.problem.a) == 1;
   auto supports = [&](KernelFamily family) {
-    return ::blocksparse::supports(family, shape.problem, target);
+    return !(hasBytes && family == KernelFamily::CUDAWgmma) &&
+           ::blocksparse::supports(family, shape.problem, target);
   };
   std::optional<Schedule> schedule;
   if (supports(KernelFamily::CUDASkinny))

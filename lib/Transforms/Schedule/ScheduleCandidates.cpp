@@ -112,8 +112,13 @@ void Candidates::addWgmma(const ProductShape &shape) {
       add(tiling.schedule);
   if (!has(KernelFamily::CUDAWgmma) || shape.problem.kind != ProblemKind::Reduction)
     return;
+  // A tuned schedule must give sums as exact as those of the choice, which products of f8 are not.
+  const ::blocksparse::ElementType element = *shape.problem.a;
+  const bool hasBytes = ::blocksparse::elementSize(element) == 1;
+  if (hasBytes && element != ::blocksparse::ElementType::i8)
+    return;
   for (int64_t cols : {512, 256, 128, 64})
-    for (int64_t stages : {4, 3}) {
+    for (int64_t stages : {hasBytes ? 8 : 4, 3}) {
       int64_t cluster = ::blocksparse::clusterSize(cols);
       add(KernelFamily::CUDAWgmma,
           WgmmaParams{{128, cols / cluster}, stages, /*gather=*/false, cluster});

@@ -224,6 +224,36 @@ TEST(KernelFamilies, ExactProductsHaveAFamily) {
             "");
 }
 
+TEST(KernelFamilies, WgmmaMultipliesKMajorBytes) {
+  const TargetInfo hopper = target("cuda:sm_90a");
+  KernelProblem bytes = problem(ProblemKind::Reduction, {64, 128});
+  bytes.a = bytes.b = ElementType::i8;
+  bytes.out = ElementType::i32;
+  EXPECT_EQ(getFamilies(bytes, hopper),
+            (Families{KernelFamily::CUDAWgmma, KernelFamily::CUDAMma, KernelFamily::CUDASimt}));
+  bytes.cols = 83;
+  EXPECT_EQ(checkSupport(KernelFamily::CUDAWgmma, bytes, hopper),
+            "expects a K-major dense factor of bytes, or a multiple of 16 columns, but got 83 "
+            "columns");
+  bytes.denseKMajor = true;
+  EXPECT_EQ(checkSupport(KernelFamily::CUDAWgmma, bytes, hopper), "");
+  bytes.transposedBlocks = true;
+  EXPECT_EQ(checkSupport(KernelFamily::CUDAWgmma, bytes, hopper),
+            "expects blocks of bytes that are stored as they are multiplied, but got their "
+            "transposes");
+  bytes.transposedBlocks = false;
+  bytes.cols = 256;
+  auto fault = [&](const WgmmaParams &params) {
+    return checkSchedule(Schedule(KernelFamily::CUDAWgmma, params), bytes, hopper);
+  };
+  EXPECT_EQ(fault({{128, 256}, 8}), "");
+  EXPECT_EQ(fault({{128, 256}, 4, false, 2}),
+            "expects cluster = 1 for factors of bytes, but got 2");
+  bytes.a = bytes.b = bytes.out = ElementType::f8E4M3FN;
+  EXPECT_EQ(fault({{128, 128}, 8}), "");
+  EXPECT_EQ(fault({{128, 256}, 8}), "expects a tile of at most 128 columns for f8, but got 256");
+}
+
 TEST(KernelFamilies, SizesThatNoKernelHonoursAreFound) {
   const TargetInfo hopper = target("cuda:sm_90a");
   auto fault = [&](const Schedule &schedule, const KernelProblem &p) {

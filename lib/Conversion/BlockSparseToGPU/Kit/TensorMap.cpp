@@ -22,6 +22,12 @@ using namespace mlir::blocksparse::device;
 static constexpr unsigned sharedSpace = 3;
 static constexpr unsigned clusterSpace = 7;
 static constexpr int64_t swizzleBytes = 1024;
+/// Strides are multiples of so many bytes.
+static constexpr int64_t strideBytes = 16;
+
+static int64_t getElementBytes(Value memref) {
+  return cast<MemRefType>(memref.getType()).getElementTypeBitWidth() / 8;
+}
 
 //===----------------------------------------------------------------------===//
 // Maps
@@ -37,9 +43,10 @@ struct MapDimension {
 static Value createMap(ImplicitLocOpBuilder &b, Value memref, Value offset,
                        ArrayRef<MapDimension> dimensions, ArrayRef<int64_t> box) {
   using Swizzle = nvgpu::TensorMapSwizzleKind;
-  Swizzle swizzle = box.back() == 64   ? Swizzle::SWIZZLE_128B
-                    : box.back() == 32 ? Swizzle::SWIZZLE_64B
-                                       : Swizzle::SWIZZLE_32B;
+  const int64_t rowBytes = box.back() * getElementBytes(memref);
+  Swizzle swizzle = rowBytes == 128  ? Swizzle::SWIZZLE_128B
+                    : rowBytes == 64 ? Swizzle::SWIZZLE_64B
+                                     : Swizzle::SWIZZLE_32B;
   auto type = cast<MemRefType>(memref.getType());
   SmallVector<OpFoldResult> sizes, strides;
   for (const MapDimension &dimension : dimensions) {
@@ -51,10 +58,17 @@ static Value createMap(ImplicitLocOpBuilder &b, Value memref, Value offset,
   auto arrayType = MemRefType::get(dynamic, type.getElementType(), layout);
   Value array =
       memref::ReinterpretCastOp::create(b, arrayType, memref, OpFoldResult(offset), sizes, strides);
-  auto unranked = UnrankedMemRefType::get(type.getElementType(), Attribute());
+  // Tensor maps know bytes as unsigned integers alone.
+  Type element = type.getElementType();
+  if (getElementBytes(memref) == 1) {
+    element = IntegerType::get(b.getContext(), 8, IntegerType::Unsigned);
+    auto bytesType = MemRefType::get(dynamic, element, layout);
+    array = UnrealizedConversionCastOp::create(b, bytesType, array).getResult(0);
+  }
+  auto unranked = UnrankedMemRefType::get(element, Attribute());
   Value any = memref::CastOp::create(b, unranked, array);
-  auto boxType = MemRefType::get(box, type.getElementType(), MemRefLayoutAttrInterface(),
-                                 b.getI64IntegerAttr(sharedSpace));
+  auto boxType =
+      MemRefType::get(box, element, MemRefLayoutAttrInterface(), b.getI64IntegerAttr(sharedSpace));
   auto descriptor = nvgpu::TensorMapDescriptorType::get(
       b.getContext(), boxType, swizzle, nvgpu::TensorMapL2PromoKind::L2PROMO_256B,
       nvgpu::TensorMapOOBKind::OOB_ZERO, nvgpu::TensorMapInterleaveKind::INTERLEAVE_NONE);
@@ -72,7 +86,8 @@ Value mlir::blocksparse::device::createTensorMap(ImplicitLocOpBuilder &host, Val
   // A dimension of size 1 may have any stride in the memref, but a map requires a multiple of 16
   // bytes.
   auto dimension = [&](int axis) {
-    MapDimension result{indexConstant(host, 1), indexConstant(host, 8)};
+    MapDimension result{indexConstant(host, 1),
+                        indexConstant(host, strideBytes / getElementBytes(memref))};
     if (axis >= 0 && type.getDimSize(axis) != 1)
       result = {memrefDim(host, memref, axis), metadata.getStrides()[axis]};
     return result;
@@ -101,9 +116,10 @@ Value mlir::blocksparse::device::createValuesMap(ImplicitLocOpBuilder &host, Val
   Value rows = indexConstant(host, 1), cols = memrefDim(host, memref, type.getRank() - 1);
   for (int64_t axis = 0; axis + 1 < type.getRank(); ++axis)
     rows = Int(host, rows) * memrefDim(host, memref, axis);
-  Value one = indexConstant(host, 1), eight = indexConstant(host, 8);
+  Value one = indexConstant(host, 1);
+  Value idle = indexConstant(host, strideBytes / getElementBytes(memref));
   return createMap(host, memref, metadata.getOffset(),
-                   {{one, eight}, {one, eight}, {rows, cols}, {cols, one}},
+                   {{one, idle}, {one, idle}, {rows, cols}, {cols, one}},
                    {1, 1, box.rows, box.cols});
 }
 

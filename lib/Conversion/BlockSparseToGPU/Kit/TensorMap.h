@@ -6,15 +6,17 @@
 //
 // A tensor map describes an array of up to five dimensions and the box that one instruction moves.
 // Elements of the box outside of the array are read as 0 and are not written. All maps here
-// describe matrices of 16-bit elements in one of two forms. Rows and columns are those of the
-// matrix as it is stored, so that neighbouring columns are contiguous:
+// describe matrices of elements of 16 bits, or of 8 bits in the plain form, in one of two forms.
+// Rows and columns are those of the matrix as it is stored, so that neighbouring columns are
+// contiguous:
 //   plain    [batch][head][row][col],              box 1 x 1 x rows x 64
 //   split  [batch][head][col / 64][row][64],     box 1 x 1 x subtiles x rows x 64
 // In both forms the box arrives in shared memory as subtiles of rows x 64, one after another. A row
 // of a subtile is 128 bytes, whose eight 16-byte chunks are swizzled: chunk c of row r is stored at
 // chunk c ^ (r % 8). The pattern repeats every 1024 bytes, so a subtile must begin at a multiple of
 // 1024 bytes. The second form moves several subtiles by one instruction; it requires a multiple of
-// 64 columns.
+// 64 columns. A row of 64 elements of 8 bits is 64 bytes, whose four chunks are swizzled by the
+// row / 2.
 
 #ifndef BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_KIT_TENSORMAP_H
 #define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_KIT_TENSORMAP_H
@@ -31,12 +33,13 @@ static constexpr int64_t subtileCols = 64;
 /// `cols` columns. A box of several subtiles has the second form above and requires 64 columns.
 struct TensorBox {
   int64_t rows, subtiles = 1, cols = subtileCols;
+  int64_t elementBytes = 2;
 
   /// Returns true if the map splits the columns into a dimension of subtiles (the second form
   /// above).
   bool isSplit() const { return subtiles > 1; }
   /// Returns the size of the box in shared memory, in bytes.
-  int64_t bytes() const { return rows * subtiles * cols * 2; }
+  int64_t bytes() const { return rows * subtiles * cols * elementBytes; }
 };
 
 /// Holds the coordinate of a box: its first element in the matrix as it is stored; all i32.

@@ -22,9 +22,14 @@ int64_t WgmmaGemm::Shared::offsetOf(int64_t step) const {
 
 std::string WgmmaGemm::instruction(const Twine &accumulators, const Twine &left, const Twine &add,
                                    StringRef transposes) const {
-  return ("wgmma.mma_async.sync.aligned.m64n" + Twine(n) + "k16.f32." +
-          (element.isBF16() ? "bf16.bf16" : "f16.f16") + " {" + accumulators + "}, " + left +
-          ", right, " + add + ", 1, 1, " + transposes + "; ")
+  const bool isF8 = element.getIntOrFloatBitWidth() == 8;
+  StringRef name = isa<Float8E4M3FNType>(element) ? "e4m3"
+                   : isa<Float8E5M2Type>(element) ? "e5m2"
+                   : element.isBF16()             ? "bf16"
+                                                  : "f16";
+  return ("wgmma.mma_async.sync.aligned.m64n" + Twine(n) + (isF8 ? "k32" : "k16") + ".f32." + name +
+          "." + name + " {" + accumulators + "}, " + left + ", right, " + add + ", 1, 1" +
+          (isF8 ? "" : ", " + transposes) + "; ")
       .str();
 }
 

@@ -33,7 +33,8 @@ public:
     int64_t offsetOf(int64_t step) const;
   };
 
-  /// Creates products of n columns, a multiple of 8 up to 256. `element` is f16 or bf16.
+  /// Creates products of n columns, a multiple of 8 up to 256. `element` is f16 or bf16, or f8 for
+  /// K-major factors in shared memory.
   WgmmaGemm(int64_t n, Type element) : n(n), element(element) {}
 
   /// Starts A * B over `steps` k slices with both factors in shared memory, and returns the

@@ -16,12 +16,13 @@ using namespace mlir::blocksparse::device;
 
 WgmmaTile::WgmmaTile(MLIRContext *context, int64_t n, Type element, WgmmaFactor a, WgmmaFactor b)
     : n(n), element(element), a(a), b(b) {
-  SmallVector<Type> accumulators(accumulatorsPerThread(), Float32Type::get(context));
+  Type sum = isInteger() ? Type(IntegerType::get(context, 32)) : Type(Float32Type::get(context));
+  SmallVector<Type> accumulators(accumulatorsPerThread(), sum);
   accumulatorsType = LLVM::LLVMStructType::getLiteral(context, accumulators);
 }
 
 uint32_t WgmmaFactor::highHalf() const {
-  uint32_t rowBytes = kMajor ? rowDepth * 2 : 128;
+  uint32_t rowBytes = kMajor ? rowDepth * elementBytes : 128;
   uint32_t swizzle = rowBytes == 128 ? 1 : rowBytes == 64 ? 2 : 3;
   return swizzle << 30 | 8 * rowBytes / 16;
 }
@@ -52,15 +53,20 @@ Value WgmmaFactor::advance(ImplicitLocOpBuilder &b, Value descriptor, int64_t st
 Value WgmmaTile::multiplyAdd(ImplicitLocOpBuilder &builder, Value left, Value right,
                              Value accumulators, int64_t steps) const {
   Value first = a.descriptor(builder, left), second = b.descriptor(builder, right);
-  NVVM::WGMMATypes type = element.isBF16() ? NVVM::WGMMATypes::bf16 : NVVM::WGMMATypes::f16;
-  auto shape = NVVM::MMAShapeAttr::get(builder.getContext(), 64, static_cast<int>(n), stepDepth);
+  using Types = NVVM::WGMMATypes;
+  Types type = isInteger() ? Types::s8 : element.isBF16() ? Types::bf16 : Types::f16;
+  auto shape = NVVM::MMAShapeAttr::get(builder.getContext(), 64, static_cast<int>(n),
+                                       static_cast<int>(stepDepth * 2 / a.elementBytes));
+  NVVM::MMAIntOverflowAttr overflow;
+  if (isInteger())
+    overflow = NVVM::MMAIntOverflowAttr::get(builder.getContext(), NVVM::MMAIntOverflow::wrapped);
   for (int64_t k = 0; k < steps; ++k)
     accumulators = NVVM::WgmmaMmaAsyncOp::create(
         builder, accumulatorsType, accumulators, a.advance(builder, first, k),
-        b.advance(builder, second, k), shape, type, type, NVVM::WGMMATypes::f32,
+        b.advance(builder, second, k), shape, type, type, isInteger() ? Types::s32 : Types::f32,
         NVVM::WGMMAScaleOut::one, NVVM::WGMMAScaleIn::one, NVVM::WGMMAScaleIn::one,
         a.kMajor ? NVVM::MMALayout::row : NVVM::MMALayout::col,
-        b.kMajor ? NVVM::MMALayout::col : NVVM::MMALayout::row, NVVM::MMAIntOverflowAttr());
+        b.kMajor ? NVVM::MMALayout::col : NVVM::MMALayout::row, overflow);
   return accumulators;
 }
 
@@ -143,7 +149,7 @@ SmallVector<Value> WgmmaTile::tie(ImplicitLocOpBuilder &b, StringRef instruction
                                   ArrayRef<Value> accumulators) const {
   ChangingAssembly assembly(b);
   for (Value sum : unpack(b, accumulators))
-    assembly.change(sum, "f");
+    assembly.change(sum, isInteger() ? "r" : "f");
   return assembly.emit(instruction);
 }
 

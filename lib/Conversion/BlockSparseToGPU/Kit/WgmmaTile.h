@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // Matrix products of a warpgroup: wgmma.mma_async m64 x n x k16 of f16 or bf16 factors with f32
-// accumulators (sm_90a). B is in shared memory; A is in shared memory or in registers. The consumer
-// warpgroups of `cuda.wgmma` and `cuda.stream_wgmma` run their main loops with it.
+// accumulators, and m64 x n x k32 of i8 factors with i32 accumulators (sm_90a). B is in shared
+// memory; A is in shared memory or in registers. The consumer warpgroups of `cuda.wgmma` and
+// `cuda.stream_wgmma` run their main loops with it. Kit/WgmmaGemm.h has those of f8.
 //
 // In shared memory a factor consists of matrices with the swizzle of Kit/TensorMap.h. A K-major
-// factor is stored as [m or n][k], with rows of 64, 32 or 16 values of k (128, 64 or 32 bytes); an
-// MN-major factor is stored as [k][64 values of m or n].
+// factor is stored as [m or n][k], with rows of 128, 64 or 32 bytes along k; an MN-major factor is
+// stored as [k][64 values of m or n]. Factors of bytes are K-major.
 //
 // A matrix descriptor has 64 bits (PTX manual, "Matrix descriptor"):
 //   bits  0-13  address / 16
@@ -44,10 +45,11 @@ namespace mlir::blocksparse::device {
 struct WgmmaFactor {
   /// True if the factor is K-major, false if it is MN-major.
   bool kMajor;
-  /// Values of k of a row of a K-major factor: 64, 32 or 16.
+  /// Values of k of a row of a K-major factor: 64, 32 or 16 of 16 bits, 64 of 8 bits.
   int64_t rowDepth = 64;
   /// Bytes from one 64-wide matrix of an MN-major factor to the next.
   int64_t leadingBytes = 8192;
+  int64_t elementBytes = 2;
 
   /// Returns the descriptor (i64) of the factor whose first matrix is at shared-memory address
   /// `address` (i32).
@@ -66,20 +68,20 @@ struct WgmmaFactor {
 /// the warpgroup must run every member together.
 class WgmmaTile {
 public:
-  /// Bytes of a subtile of a factor: 64 x 64 elements.
+  /// Bytes of a subtile of a factor: 64 x 64 elements of 16 bits.
   static constexpr int64_t matrixBytes = 8192;
-  /// Values of k of a k slice, i.e. of one instruction.
+  /// Values of k of a k slice, i.e. of one instruction, of factors of 16 bits.
   static constexpr int64_t stepDepth = 16;
 
   /// Creates the tile of 64 x n accumulators, with both factors in shared memory. Requires n to be
-  /// a multiple of 8 up to 256. `element` is f16 or bf16.
+  /// a multiple of 8 up to 256, or of 16 for i8. `element` is f16, bf16 or i8.
   WgmmaTile(MLIRContext *context, int64_t n, Type element, WgmmaFactor a, WgmmaFactor b);
   /// Creates a tile whose A is only ever in registers (multiplyAddIf).
   WgmmaTile(MLIRContext *context, int64_t n, Type element, WgmmaFactor b)
       : WgmmaTile(context, n, element, WgmmaFactor{true}, b) {}
 
   int64_t getN() const { return n; }
-  /// Returns the type of the 64 x n accumulators of a warpgroup: a struct of n / 2 f32.
+  /// Returns the type of the 64 x n accumulators of a warpgroup: a struct of n / 2 f32 or i32.
   Type getAccumulatorsType() const { return accumulatorsType; }
   int64_t accumulatorsPerThread() const { return n / 2; }
 
@@ -123,18 +125,20 @@ public:
   void waitAllButLast(ImplicitLocOpBuilder &b) const;
   /// Waits for all commit groups to complete.
   void waitAll(ImplicitLocOpBuilder &b) const;
-  /// Waits for all commit groups to complete and returns all accumulators, f32 each, in the order
-  /// that the head of this file describes.
+  /// Waits for all commit groups to complete and returns all accumulators, f32 or i32 each, in the
+  /// order that the head of this file describes.
   SmallVector<Value> finish(ImplicitLocOpBuilder &b, ArrayRef<Value> accumulators) const;
 
 private:
   /// Emits `instruction` as inline assembly whose tied operands are all accumulators, and returns
-  /// them as f32.
+  /// them one by one.
   SmallVector<Value> tie(ImplicitLocOpBuilder &b, StringRef instruction,
                          ArrayRef<Value> accumulators) const;
-  /// Convert accumulators to f32 each, and back.
+  /// Convert accumulators to single values, and back.
   SmallVector<Value> unpack(ImplicitLocOpBuilder &b, ArrayRef<Value> accumulators) const;
   Value pack(ImplicitLocOpBuilder &b, ArrayRef<Value> flat) const;
+
+  bool isInteger() const { return element.isInteger(8); }
 
   int64_t n;
   Type element, accumulatorsType;

@@ -62,8 +62,8 @@ WarpTilePosition WarpTilePosition::ofWarp(ImplicitLocOpBuilder &b, Value thread)
 
 FragmentEpilogue::FragmentEpilogue(ImplicitLocOpBuilder &b, const Epilogue &epilogue,
                                    const WarpTilePosition &warpTile, int64_t fragments,
-                                   int64_t registers, OperandSet staged)
-    : epilogue(&epilogue), warpTile(warpTile), fragments(fragments) {
+                                   int64_t registers, OperandSet staged, Accuracy accuracy)
+    : epilogue(&epilogue), warpTile(warpTile), fragments(fragments), accuracy(accuracy) {
   groupId = Int(b, warpTile.lane) / 4;
   pair = Int(b, warpTile.lane) % 4 * 2;
   for (int64_t which = 0; which < Epilogue::numOperands; ++which)
@@ -297,7 +297,7 @@ void FragmentEpilogue::finish(ImplicitLocOpBuilder &b, int64_t number,
         elements = vectors[which][matrix / 2];
       return LLVM::ExtractElementOp::create(b, elements, i32Constant(b, sum % 2));
     };
-    accumulators[sum] = epilogue->combine(b, accumulators[sum], always, element, Accuracy::Rounded);
+    accumulators[sum] = epilogue->combine(b, accumulators[sum], always, element, accuracy);
   }
 }
 

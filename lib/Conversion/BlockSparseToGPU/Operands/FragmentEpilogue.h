@@ -16,7 +16,7 @@
 // The accumulators may belong to the transposed result, whose pairs are not neighbours in memory.
 // Lanes then load pairs of 16-bit elements in memory order, and exchange them by movmatrix.
 //
-// Results have 16 bits, so activations are computed to the accuracy that 16 bits need.
+// Activations of results of 16 bits are computed to the accuracy that 16 bits need.
 //
 // The loads of a fragment are issued some fragments before they are needed, as registers allow.
 
@@ -67,8 +67,7 @@ struct StagedOperands {
   std::array<Value, Epilogue::numOperands> vectors;
 };
 
-/// Applies an epilogue, whose operands have elements of f16, bf16 or f32, to the accumulators of a
-/// warp.
+/// Applies an epilogue to the accumulators of a warp.
 class FragmentEpilogue {
 public:
   static constexpr int64_t fragment = 16;
@@ -76,10 +75,10 @@ public:
 
   /// Starts the loads of the first of `fragments` fragments. At most `registers` registers hold
   /// loaded operands, but at least those that one fragment needs. The operands `staged`, which may
-  /// be the input and vectors, are not loaded here.
+  /// be the input and vectors, are not loaded here. `accuracy` is that of activations.
   FragmentEpilogue(ImplicitLocOpBuilder &b, const Epilogue &epilogue,
                    const WarpTilePosition &warpTile, int64_t fragments, int64_t registers,
-                   OperandSet staged = {});
+                   OperandSet staged = {}, Accuracy accuracy = Accuracy::Rounded);
 
   /// Replaces the accumulators of fragment `number` by the values to store. Must be called for one
   /// fragment after another.
@@ -140,6 +139,7 @@ private:
   const Epilogue *epilogue;
   WarpTilePosition warpTile;
   int64_t fragments;
+  Accuracy accuracy;
   /// Lane / 4 and 2 * (lane % 4), i32.
   Value groupId, pair;
   SmallVector<Operand> operands;

@@ -6,6 +6,7 @@
 
 #include "../../Device/Loops.h"
 #include "../Kit/SharedTile.h"
+#include "../Kit/WgmmaGemm.h"
 #include "WgmmaProduct.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -48,11 +49,17 @@ struct StepState {
   StageRing::Position at;
   /// Stage (i32) of the step before, which its products may still read; -1: none.
   Value previous;
-  Value accumulators;
+  /// All accumulators as one value, or one by one if products are promoted.
+  SmallVector<Value> accumulators;
 
-  SmallVector<Value> toCarried() const { return {at.stage, at.parity, previous, accumulators}; }
+  SmallVector<Value> toCarried() const {
+    SmallVector<Value> values{at.stage, at.parity, previous};
+    llvm::append_range(values, accumulators);
+    return values;
+  }
   static StepState fromCarried(ValueRange values) {
-    return {StageRing::Position::fromCarried(values), values[2], values[3]};
+    return {StageRing::Position::fromCarried(values), values[2],
+            SmallVector<Value>(values.drop_front(3))};
   }
 };
 
@@ -67,13 +74,20 @@ public:
   void emit(ImplicitLocOpBuilder &b) const;
 
 private:
+  /// Returns the addresses (i32) of this warpgroup's factors in a stage.
+  std::pair<Value, Value> factorsOf(ImplicitLocOpBuilder &b, Value stage) const;
   /// Starts the products of a stage as one of the commit groups of wgmma, and returns the new
   /// accumulators.
   Value multiply(ImplicitLocOpBuilder &b, Value stage, Value accumulators) const;
-  /// Starts the products of a stage, waits for those of the previous k step and releases their
-  /// stage `previous` (or -1 if there is none).
-  Value multiplyStage(ImplicitLocOpBuilder &b, Value stage, Value previous,
-                      Value accumulators) const;
+  /// Computes the products of a stage, releases it and returns the sums of accumulators and
+  /// products.
+  SmallVector<Value> promoteStage(ImplicitLocOpBuilder &b, Value stage,
+                                  ArrayRef<Value> accumulators) const;
+  /// Multiplies stage `state.at`: starts its products, waits for those of the previous k step and
+  /// releases their stage; or promotes the products. The position of the result is that of `state`.
+  StepState multiplyStage(ImplicitLocOpBuilder &b, const StepState &state) const;
+  /// Returns accumulators that are 0.
+  SmallVector<Value> makeZeros(ImplicitLocOpBuilder &b) const;
   /// Releases `stage`, if it is not -1, by one lane of each warp.
   void releaseIf(ImplicitLocOpBuilder &b, Value stage) const;
   /// Multiplies one k step of a tile and returns the state for the next.
@@ -109,50 +123,77 @@ static SubtileStore makeSubtileStore(ImplicitLocOpBuilder &b, const WgmmaShape &
             Int(b, warpgroup) * (WgmmaShape::resultBuffers * SubtileStore::subtileBytes);
   // Named barrier 0 belongs to the complete CTA.
   return SubtileStore(b, frame.thread, Int(b, warpgroup) + constant(b, 1), buffers,
-                      WgmmaShape::resultBuffers, shape.element, shape.transposeOut,
+                      WgmmaShape::resultBuffers, shape.result, shape.transposeOut,
                       shape.defersStore);
 }
 
 WgmmaConsumer::WgmmaConsumer(ImplicitLocOpBuilder &b, const WgmmaShape &shape, WgmmaKernel &kernel,
                              const WgmmaFrame &frame, Value warpgroup)
     : shape(shape), kernel(kernel), frame(frame), warpgroup(warpgroup),
-      tile(b.getContext(), shape.cols, shape.element, {shape.aKMajor}, {shape.bKMajor}),
+      tile(b.getContext(), shape.cols, shape.element, shape.factor(shape.aKMajor),
+           shape.factor(shape.bKMajor)),
       isFirstLane(isEqual(b, Int(b, frame.thread) % 32, constant(b, 0))),
       store(makeSubtileStore(b, shape, frame, warpgroup)) {}
 
-Value WgmmaConsumer::multiply(ImplicitLocOpBuilder &b, Value stage, Value accumulators) const {
+std::pair<Value, Value> WgmmaConsumer::factorsOf(ImplicitLocOpBuilder &b, Value stage) const {
   StageBuffers buffers = frame.buffers(b, shape, stage);
   Value first = buffers.a, second = buffers.b;
   if (shape.splitColumns)
-    second =
-        Int(b, second) + Int(b, warpgroup) * (shape.cols / subtileCols * WgmmaTile::matrixBytes);
+    second = Int(b, second) + Int(b, warpgroup) * (shape.cols / subtileCols * shape.matrixBytes());
   else
-    first = Int(b, first) + Int(b, warpgroup) * WgmmaTile::matrixBytes;
+    first = Int(b, first) + Int(b, warpgroup) * shape.matrixBytes();
+  return {first, second};
+}
+
+Value WgmmaConsumer::multiply(ImplicitLocOpBuilder &b, Value stage, Value accumulators) const {
+  auto [first, second] = factorsOf(b, stage);
   tile.fence(b);
-  Value next = tile.multiplyAdd(b, first, second, accumulators,
-                                WgmmaShape::stepDepth / WgmmaTile::stepDepth);
+  Value next = tile.multiplyAdd(b, first, second, accumulators, shape.slicesOfStep());
   tile.commitGroup(b);
   return next;
+}
+
+SmallVector<Value> WgmmaConsumer::promoteStage(ImplicitLocOpBuilder &b, Value stage,
+                                               ArrayRef<Value> accumulators) const {
+  auto [first, second] = factorsOf(b, stage);
+  SmallVector<Value> products =
+      WgmmaGemm(shape.cols, shape.element)
+          .multiply(b, {shape.factor(shape.aKMajor), first}, {shape.factor(shape.bKMajor), second},
+                    shape.slicesOfStep());
+  products = WgmmaGemm::wait(b, 0, products);
+  releaseIf(b, stage);
+  SmallVector<Value> sums;
+  for (auto [sum, product] : llvm::zip_equal(accumulators, products))
+    sums.push_back(arith::AddFOp::create(b, sum, product));
+  return sums;
+}
+
+SmallVector<Value> WgmmaConsumer::makeZeros(ImplicitLocOpBuilder &b) const {
+  if (!shape.promotes())
+    return tile.zeros(b);
+  Value zero = arith::ConstantOp::create(b, b.getF32FloatAttr(0));
+  return SmallVector<Value>(numAccumulators(), zero);
 }
 
 void WgmmaConsumer::releaseIf(ImplicitLocOpBuilder &b, Value stage) const {
   frame.ring.releaseIf(b, stage, isFirstLane, shape.releasesOfWarp());
 }
 
-Value WgmmaConsumer::multiplyStage(ImplicitLocOpBuilder &b, Value stage, Value previous,
-                                   Value accumulators) const {
-  Value next = multiply(b, stage, accumulators);
-  // Only the products started now may be in flight: those that read `previous` have ended.
+StepState WgmmaConsumer::multiplyStage(ImplicitLocOpBuilder &b, const StepState &state) const {
+  Value stage = state.at.stage;
+  if (shape.promotes())
+    return {state.at, constant(b, -1), promoteStage(b, stage, state.accumulators)};
+  Value next = multiply(b, stage, state.accumulators.front());
+  // Only the products started now may be in flight: those that read the previous stage have ended.
   tile.waitAllButLast(b);
-  releaseIf(b, previous);
-  return next;
+  releaseIf(b, state.previous);
+  return {state.at, stage, {next}};
 }
 
 StepState WgmmaConsumer::emitStep(ImplicitLocOpBuilder &b, const StepState &state) const {
   StageRing::Position at = state.at;
-  Value previous = state.previous, accumulators = state.accumulators;
   frame.ring.waitFull(b, at);
-  Value used = at.stage;
+  StepState next = state;
   if (shape.hasGaps) {
     Value part = kernel.getStepTables()->participates(b, frame.buffers(b, shape, at.stage).record,
                                                       warpgroup);
@@ -160,24 +201,24 @@ StepState WgmmaConsumer::emitStep(ImplicitLocOpBuilder &b, const StepState &stat
         b, part,
         [&](OpBuilder &builder, Location loc) {
           ImplicitLocOpBuilder b(loc, builder);
-          Value next = multiplyStage(b, at.stage, previous, accumulators);
-          scf::YieldOp::create(b, ValueRange{at.stage, next});
+          scf::YieldOp::create(b, multiplyStage(b, state).toCarried());
         },
         [&](OpBuilder &builder, Location loc) {
           ImplicitLocOpBuilder b(loc, builder);
           // No newer commit is made in this k step, so that the older products are waited for
           // explicitly. This warpgroup does not read the stage at all.
           tile.waitAll(b);
-          releaseIf(b, previous);
+          releaseIf(b, state.previous);
           releaseIf(b, at.stage);
-          scf::YieldOp::create(b, ValueRange{constant(b, -1), accumulators});
+          StepState same{at, constant(b, -1), state.accumulators};
+          scf::YieldOp::create(b, same.toCarried());
         });
-    used = branch.getResult(0);
-    accumulators = branch.getResult(1);
+    next = StepState::fromCarried(branch.getResults());
   } else {
-    accumulators = multiplyStage(b, at.stage, previous, accumulators);
+    next = multiplyStage(b, state);
   }
-  return {frame.ring.next(b, at), used, accumulators};
+  next.at = frame.ring.next(b, at);
+  return next;
 }
 
 void WgmmaConsumer::storeDeferredIf(ImplicitLocOpBuilder &b, Value condition,
@@ -206,7 +247,7 @@ SmallVector<Value> WgmmaConsumer::emitTile(ImplicitLocOpBuilder &b, const TileRa
     work = kernel.getTile(b, number);
   }
   kernel.beginTile(b, work, warpgroup, frame.thread);
-  StepState initial{at, constant(b, -1), tile.zeros(b).front()};
+  StepState initial{at, constant(b, -1), makeZeros(b)};
   Value zero = constant(b, 0);
   StepState end = StepState::fromCarried(
       emitCarry(b, zero, work.steps, constant(b, 1), initial.toCarried(),
@@ -220,7 +261,8 @@ SmallVector<Value> WgmmaConsumer::emitTile(ImplicitLocOpBuilder &b, const TileRa
   // A tile without k steps has not run it yet.
   storeDeferredIf(b, isEqual(b, work.steps, zero), deferred);
   kernel.prepareResult(b, work, warpgroup, frame.thread);
-  SmallVector<Value> accumulators = tile.finish(b, end.accumulators);
+  SmallVector<Value> accumulators =
+      shape.promotes() ? end.accumulators : tile.finish(b, end.accumulators);
   // The products of the last k step have ended, too.
   releaseIf(b, end.previous);
   InputSubtiles input(shape, frame.ring, frame.base, warpgroup, end.at);

@@ -12,6 +12,7 @@
 #include "../Kit/SharedTile.h"
 #include "../Operands/StagedTiles.h"
 #include "../Planner/PlannerKernels.h"
+#include "TransposeDense.h"
 #include "WgmmaDenseResult.h"
 #include "WgmmaKernels.h"
 #include "WgmmaProduct.h"
@@ -19,6 +20,7 @@
 #include "blocksparse/Target/TargetInfo.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
 using namespace mlir::blocksparse;
@@ -66,6 +68,9 @@ public:
 protected:
   WarpTilePosition getPart(ImplicitLocOpBuilder &b, const WgmmaWork &tile,
                            Value warpgroup) const override;
+  MatrixView getResult(ImplicitLocOpBuilder &b, const WarpTilePosition &part) const override {
+    return out.matrix(b, part.batch, part.head);
+  }
   void storeSubtile(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value warpgroup, int64_t number,
                     Value address) override;
 
@@ -84,6 +89,7 @@ private:
 
   PlannedDSDOp op;
   DSDPlan plan;
+  /// The maps of the result and of C are null if TMA does not move them.
   Value valuesMap, denseMap, outMap, inputMap;
   StagedTiles lists;
   IntTable records;
@@ -100,18 +106,22 @@ DSDPlan::DSDPlan(PlannedDSDOp op, int64_t sharedLimit) {
   shape.cluster = StagedTiles::clusterSize(op);
   shape.cols = StagedTiles::columnTileCols(op) / shape.cluster;
   shape.element = getElementTypeOrSelf(op.getDense().getType());
+  shape.result = getElementTypeOrSelf(op.getInit().getType());
   shape.aKMajor = !op.getTransposeValues();
   shape.bKMajor = kMajor;
   shape.transposeOut = op.getTransposeOut();
-  shape.defersStore = Epilogue::isTrivial(op);
+  shape.defersStore = Epilogue::isTrivial(op) && !shape.storesRegisters();
   // If blocks have a multiple of 128 rows, both halves of a tile are in one block row and have the
   // same blocks.
   shape.hasGaps = op.getBlock()[op.getTransposeValues() ? 1 : 0] % (2 * slabRows) != 0;
-  shape.hasInput = hasMappedInput(op);
+  shape.hasInput = hasMappedInput(op) && !shape.storesRegisters();
   const auto *params = op.getSchedule()->getIf<::blocksparse::WgmmaParams>();
-  shape.fitStages(params->stages ? params->stages : params->usualStages, sharedLimit);
+  // A stage of bytes takes half of the time.
+  const int64_t usual = params->usualStages * 2 / shape.elementBytes();
+  shape.fitStages(params->stages ? params->stages : usual, sharedLimit);
+  values.elementBytes = dense.elementBytes = shape.elementBytes();
   if (kMajor)
-    dense = TensorBox{shape.cols};
+    dense.rows = shape.cols;
   else if (bufferType(op.getDense()).getShape().back() % subtileCols == 0)
     dense = TensorBox{slabRows, shape.cols / subtileCols};
 }
@@ -120,11 +130,13 @@ DSDKernel::DSDKernel(ImplicitLocOpBuilder &b, PlannedDSDOp op, const DSDPlan &pl
                      ArrayRef<Value> maps, const IRMapping &mapping)
     : DenseResultKernel(Epilogue::get(b, op, mapping), Epilogue::isTrivial(op), plan.shape), op(op),
       plan(plan), valuesMap(mapping.lookup(maps[0])), denseMap(mapping.lookup(maps[1])),
-      outMap(mapping.lookup(maps[2])), lists(StagedTiles::get(b, op, mapping)),
+      lists(StagedTiles::get(b, op, mapping)),
       records(IntTable::get(b, mapping.lookup(op.getStages()[StageOperands::Records]))),
       origin(ValuesOrigin::get(op)),
       out(DenseView::get(b, mapping.lookup(op.getInit()), op.getTransposeOut())) {
   lastRecord = lastRow(b, mapping.lookup(op.getStages()[StageOperands::Records]));
+  if (!plan.shape.storesRegisters())
+    outMap = mapping.lookup(maps[2]);
   if (plan.shape.hasInput)
     inputMap = mapping.lookup(maps[3]);
 }
@@ -164,7 +176,7 @@ static Value isThere(ImplicitLocOpBuilder &b, Value y) {
 Value DSDKernel::stepBytes(ImplicitLocOpBuilder &b, const WgmmaWork &, ArrayRef<Value> entry) {
   if (!plan.shape.hasGaps)
     return i32Constant(b, plan.shape.stageBytes());
-  const int64_t denseBytes = plan.shape.bMatrices() * WgmmaTile::matrixBytes;
+  const int64_t denseBytes = plan.shape.bMatrices() * plan.shape.matrixBytes();
   Value bytes = i32Constant(b, denseBytes + WgmmaShape::recordBytes);
   for (int64_t half = 0; half < 2; ++half)
     bytes = Int(b, bytes) + arith::SelectOp::create(b, isThere(b, entry[WgmmaRecordTable::y(half)]),
@@ -183,7 +195,7 @@ void DSDKernel::emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value
   for (int64_t half = 0; half < 2; ++half) {
     Value x = entry[WgmmaRecordTable::x(half)], y = entry[WgmmaRecordTable::y(half)];
     auto load = [&](ImplicitLocOpBuilder &b) {
-      Value to = Int(b, stage.a) + (half * WgmmaTile::matrixBytes);
+      Value to = Int(b, stage.a) + (half * plan.shape.matrixBytes());
       TensorCoord coord{Int(b, y) + tile.fields[ValuesRow], x, zero, zero};
       emitTensorLoad(b, valuesMap, plan.values, coord, to, stage.barrier, plan.shape.cluster);
     };
@@ -209,7 +221,7 @@ void DSDKernel::emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value
                       tile.fields[Batch], tile.fields[Head]);
     if (op.getTransposeB())
       std::swap(coord.row, coord.col);
-    Value to = Int(b, stage.b) + (col / subtileCols * WgmmaTile::matrixBytes);
+    Value to = Int(b, stage.b) + (col / subtileCols * plan.shape.matrixBytes());
     emitTensorLoad(b, denseMap, plan.dense, coord, to, stage.barrier);
   }
 }
@@ -293,16 +305,32 @@ Value mlir::blocksparse::device::fitsWgmma(ImplicitLocOpBuilder &host,
   return fits;
 }
 
+/// Emits the product with a dense operand that is first written K-major to temporary memory.
+static void emitKMajor(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedDSDOp op) {
+  Value transposed = emitTransposed(host, kernels, op.getDense());
+  auto product = cast<PlannedDSDOp>(op->clone());
+  product.getDenseMutable().assign(transposed);
+  product.setTransposeB(true);
+  emitWgmma(host, kernels, product);
+  product->destroy();
+  memref::DeallocOp::create(host, transposed);
+}
+
 void mlir::blocksparse::device::emitWgmma(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
                                           PlannedDSDOp op) {
   if (op.getStages().empty())
     return withMadeStages(host, kernels, op,
                           [&](PlannedDSDOp staged) { emitWgmma(host, kernels, staged); });
   DSDPlan plan(op, kernels.getFacts().sharedMemoryPerBlock);
+  // wgmma multiplies K-major bytes alone.
+  if (plan.shape.elementBytes() == 1 && !plan.shape.bKMajor)
+    return emitKMajor(host, kernels, op);
   SmallVector<Value> maps{
       createValuesMap(host, op.getValues(), plan.values),
-      createTensorMap(host, op.getDense(), DenseAxes::ofMatrices(op.getDense()), plan.dense),
-      createTensorMap(host, op.getInit(), DenseAxes::ofMatrices(op.getInit()), plan.out)};
+      createTensorMap(host, op.getDense(), DenseAxes::ofMatrices(op.getDense()), plan.dense)};
+  if (!plan.shape.storesRegisters())
+    maps.push_back(
+        createTensorMap(host, op.getInit(), DenseAxes::ofMatrices(op.getInit()), plan.out));
   if (plan.shape.hasInput)
     maps.push_back(
         createTensorMap(host, op.getInput(), DenseAxes::ofMatrices(op.getInput()), plan.out));

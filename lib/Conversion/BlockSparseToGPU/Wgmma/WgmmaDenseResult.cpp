@@ -3,6 +3,8 @@
 
 #include "WgmmaDenseResult.h"
 
+#include "../Operands/FragmentStore.h"
+
 using namespace mlir;
 using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::device;
@@ -23,11 +25,13 @@ void DenseResultKernel::beginTile(ImplicitLocOpBuilder &b, const WgmmaWork &tile
 
 void DenseResultKernel::prepareResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile,
                                       Value warpgroup, Value thread) {
-  WarpTilePosition part = getPart(b, tile, warpgroup);
   warpTile.reset();
+  if (!isTrivial || shape.storesRegisters())
+    position = getPart(b, tile, warpgroup).ofWarp(b, thread);
   if (!isTrivial)
-    warpTile.emplace(b, epilogue, part.ofWarp(b, thread), shape.cols / FragmentEpilogue::fragment,
-                     shape.freeRegisters(), stagedOperands());
+    warpTile.emplace(b, epilogue, position, shape.cols / FragmentEpilogue::fragment,
+                     shape.freeRegisters(), stagedOperands(),
+                     shape.storesRegisters() ? Accuracy::Full : Accuracy::Rounded);
 }
 
 SmallVector<Value> DenseResultKernel::emitResult(ImplicitLocOpBuilder &b, const WgmmaWork &tile,
@@ -47,6 +51,14 @@ SmallVector<Value> DenseResultKernel::emitResult(ImplicitLocOpBuilder &b, const 
     if (shape.hasInput && (number + 1) % perSubtile == 0)
       input.release(b, number / perSubtile);
   };
+  if (shape.storesRegisters()) {
+    constexpr int64_t each = FragmentEpilogue::fragmentAccumulators;
+    SmallVector<Value> results(accumulators);
+    for (int64_t number = 0; warpTile && number < shape.cols / FragmentEpilogue::fragment; ++number)
+      finish(b, number, MutableArrayRef<Value>(results).slice(number * each, each));
+    storeFragments(b, getResult(b, position), position, results);
+    return {};
+  }
   return store.emit(b, accumulators, warpTile ? SubtileStore::FinishFragment(finish) : nullptr,
                     [&](ImplicitLocOpBuilder &b, int64_t number, Value address) {
                       storeSubtile(b, tile, warpgroup, number, address);

@@ -37,6 +37,9 @@ protected:
   /// Returns the position of the 64 rows of warpgroup `warpgroup` in the result.
   virtual WarpTilePosition getPart(ImplicitLocOpBuilder &b, const WgmmaWork &tile,
                                    Value warpgroup) const = 0;
+  /// Returns the matrix of the result that the tile is part of. Called only if
+  /// shape.storesRegisters().
+  virtual MatrixView getResult(ImplicitLocOpBuilder &b, const WarpTilePosition &part) const = 0;
   /// Stores subtile `number` of that part from shared memory at `address` (i32). One thread calls
   /// it.
   virtual void storeSubtile(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value warpgroup,
@@ -49,6 +52,8 @@ private:
   Epilogue epilogue;
   bool isTrivial;
   WgmmaShape shape;
+  /// Position of the warp in the result that is prepared.
+  WarpTilePosition position;
   /// The epilogue of the tile whose result is prepared. Empty if the epilogue is trivial.
   std::optional<FragmentEpilogue> warpTile;
 };

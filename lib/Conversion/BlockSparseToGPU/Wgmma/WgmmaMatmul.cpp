@@ -68,6 +68,9 @@ public:
 protected:
   WarpTilePosition getPart(ImplicitLocOpBuilder &b, const WgmmaWork &tile,
                            Value warpgroup) const override;
+  MatrixView getResult(ImplicitLocOpBuilder &b, const WarpTilePosition &part) const override {
+    return out.matrix(b, part.batch, part.head);
+  }
   void storeSubtile(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value warpgroup, int64_t number,
                     Value address) override;
 
@@ -94,7 +97,7 @@ MatmulPlan::MatmulPlan(PlannedMatmulOp op, int64_t sharedLimit) : axes(MatmulAxe
   shape.cols = ::blocksparse::fitDenseWgmmaCols(cols);
   if (params->tile.isGiven())
     shape.cols = std::min(shape.cols, params->tile.cols);
-  shape.element = getElementTypeOrSelf(op.getA().getType());
+  shape.element = shape.result = getElementTypeOrSelf(op.getA().getType());
   shape.aKMajor = isLast(op.getA(), axes.a.col);
   shape.bKMajor = isLast(op.getB(), axes.b.row);
   shape.transposeOut = isLast(op.getInit(), axes.out.row);

@@ -101,7 +101,7 @@ void WgmmaProduct::launch(
 StageBuffers WgmmaFrame::buffers(ImplicitLocOpBuilder &b, const WgmmaShape &shape,
                                  Value stage) const {
   Value first = Int(b, base) + Int(b, stage) * shape.stageBytes();
-  Value second = Int(b, first) + (shape.aMatrices() * WgmmaTile::matrixBytes);
+  Value second = Int(b, first) + (shape.aMatrices() * shape.matrixBytes());
   Value record = Int(b, base) + shape.recordOffset();
   record = Int(b, record) + Int(b, stage) * WgmmaShape::recordBytes;
   return {first, second, record, ring.full(b, stage), Value()};

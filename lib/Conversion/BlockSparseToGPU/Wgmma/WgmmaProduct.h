@@ -17,6 +17,10 @@
 // - After the last k step, a consumer waits for all products and releases the last stage, then runs
 // the epilogue.
 //
+// Products of f8 are promoted: a tensor core keeps only about 14 bits of a sum of f8, so that those
+// of each k step are computed from 0 and then added to accumulators of f32 by ordinary
+// instructions. A consumer waits for its products at once, while the other one multiplies.
+//
 // A stage contains 64 values of k: the subtiles (64 x 64) of A, then those of B. Normally both
 // consumer warpgroups use all columns, and each has 64 rows (two subtiles of A). With
 // `splitColumns`, both use the same 64 rows, and each has half of the columns (one subtile of A).
@@ -48,8 +52,11 @@ struct WgmmaShape {
   bool splitColumns = false;
   /// Number of stages of the ring.
   int64_t stages = 4;
-  /// Element type of the factors and of the result: f16 or bf16.
+  /// Element type of the factors: f16 or bf16, or f8 or i8 for factors that are K-major.
   Type element;
+  /// Element type of the result. Results of 16 bits are stored in subtiles by TMA, others from
+  /// registers.
+  Type result;
   /// True if A (B) is K-major in shared memory, see Kit/WgmmaTile.h.
   bool aKMajor = true, bKMajor = false;
   /// True if the result is stored with rows and columns exchanged.
@@ -88,10 +95,24 @@ struct WgmmaShape {
   /// SubtileStore.
   static constexpr int64_t resultBuffers = 2;
 
+  int64_t elementBytes() const { return element.getIntOrFloatBitWidth() / 8; }
+  /// Returns true if products of a k step are added to the accumulators by ordinary instructions.
+  bool promotes() const { return isa<FloatType>(element) && elementBytes() == 1; }
+  /// Returns true if the result is stored from registers.
+  bool storesRegisters() const { return result.getIntOrFloatBitWidth() != 16; }
+  /// Returns the layout of a factor in shared memory, and the number of k slices of a k step.
+  WgmmaFactor factor(bool kMajor) const {
+    WgmmaFactor layout{kMajor};
+    layout.elementBytes = elementBytes();
+    return layout;
+  }
+  int64_t slicesOfStep() const { return stepDepth / WgmmaTile::stepDepth * elementBytes() / 2; }
+  /// Returns the number of bytes of a subtile of a factor.
+  int64_t matrixBytes() const { return stepDepth * subtileCols * elementBytes(); }
   /// Return the number of subtiles of A and of B in a stage, and the size of a stage in bytes.
   int64_t aMatrices() const { return splitColumns ? 1 : 2; }
   int64_t bMatrices() const { return cols / subtileCols * (splitColumns ? 2 : 1); }
-  int64_t stageBytes() const { return (aMatrices() + bMatrices()) * WgmmaTile::matrixBytes; }
+  int64_t stageBytes() const { return (aMatrices() + bMatrices()) * matrixBytes(); }
   /// Returns the number of subtiles in the columns of a consumer warpgroup.
   int64_t subtiles() const { return cols / subtileCols; }
   /// Returns the number of arrivals of a warp that release a stage. If C is staged, each lane
@@ -109,7 +130,8 @@ struct WgmmaShape {
   /// the records and of the barriers.
   int64_t resultOffset() const { return stages * stageBytes(); }
   int64_t recordOffset() const {
-    return resultOffset() + groups * resultBuffers * SubtileStore::subtileBytes;
+    return resultOffset() +
+           (storesRegisters() ? 0 : groups * resultBuffers * SubtileStore::subtileBytes);
   }
   int64_t barrierOffset() const { return recordOffset() + (hasGaps ? stages * recordBytes : 0); }
   /// Returns the size of the shared memory to request, with 1024 bytes for the alignment of its

@@ -208,7 +208,7 @@ SDDPlan::SDDPlan(PlannedSDDOp op, const Factors &factors, const ::blocksparse::G
   shape.splitColumns = !form.sharesColumns(block);
   subtiles = form.subtileColumns(block);
   shape.cols = subtiles * subtileCols / (shape.splitColumns ? 2 : 1);
-  shape.element = getElementTypeOrSelf(op.getA().getType());
+  shape.element = shape.result = getElementTypeOrSelf(op.getA().getType());
   left = {factors.a, !factors.transposes.transposeA};
   right = {factors.b, factors.transposes.transposeB};
   if (form.swapsAB)
@@ -496,13 +496,8 @@ static Value getFactor(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Value
                        bool isTransposed, bool wanted, SmallVectorImpl<Value> &made) {
   if (isTransposed == wanted)
     return operand;
-  SmallVector<int64_t> sizes(bufferType(operand).getShape());
-  std::swap(sizes[sizes.size() - 2], sizes.back());
-  Value transposed =
-      memref::AllocOp::create(host, MemRefType::get(sizes, bufferType(operand).getElementType()));
-  emitTransposeDense(host, kernels, operand, transposed);
-  made.push_back(transposed);
-  return transposed;
+  made.push_back(emitTransposed(host, kernels, operand));
+  return made.back();
 }
 
 void mlir::blocksparse::device::emitWgmma(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
