@@ -400,7 +400,7 @@ LogicalResult PlannedAttentionGradOp::verify() {
   if (given == AttentionOrderOperands::count)
     tables = attentionOrderTables;
   else if (given != 0 && given != AttentionGradOperands::count)
-    return emitOpError() << "expects 0, 3 or 6 tables of lists, but got " << given; // C49
+    return emitOpError() << "expects 0 or 3 or 6 tables of lists, but got " << given; // C49
   if (failed(checkAttention(*this, tables, emitError)))
     return failure();
   ShapedType q = shapedType(getQ()), v = shapedType(getV()), out = shapedType(getOut());

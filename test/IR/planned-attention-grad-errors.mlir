@@ -105,7 +105,7 @@ func.func @c37_heads(%q: memref<4x32x8xf16>, %k: memref<4x32x8xf16>, %v: memref<
 // -----
 
 func.func @c49_count(%q: memref<4x32x8xf16>, %k: memref<4x32x8xf16>, %v: memref<4x32x16xf16>, %out: memref<4x32x16xf16>, %lse: memref<4x32xf32>, %dout: memref<4x32x16xf16>, %s: memref<2x5xi32>, %e: memref<3x2xi32>, %cs: memref<2x5xi32>, %ce: memref<3x2xi32>, %l0: memref<2x8xi32>, %l1: memref<3xi32>, %dq: memref<4x32x8xf16>, %dk: memref<4x32x8xf16>, %dv: memref<4x32x16xf16>, %u: memref<4x2x32xf32>) {
-  // expected-error @below {{expects 0, 3 or 6 tables of lists, but got 2}}
+  // expected-error @below {{expects 0 or 3 or 6 tables of lists, but got 2}}
   blocksparse.planned_attention_grad %q, %k, %v, %out, %lse, %dout segments(%s) entries(%e) columns(%cs, %ce) lists(%l0, %l1) outs(%dq, %dk, %dv, %u) {block = array<i64: 16, 16>, lut_heads = 1} : (memref<4x32x8xf16>, memref<4x32x8xf16>, memref<4x32x16xf16>, memref<4x32x16xf16>, memref<4x32xf32>, memref<4x32x16xf16>, memref<2x5xi32>, memref<3x2xi32>, memref<2x5xi32>, memref<3x2xi32>, memref<2x8xi32>, memref<3xi32>, memref<4x32x8xf16>, memref<4x32x8xf16>, memref<4x32x16xf16>, memref<4x2x32xf32>) -> ()
   return
 }
