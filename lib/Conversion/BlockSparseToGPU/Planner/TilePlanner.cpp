@@ -80,7 +80,7 @@ void TilePlanner::launch(StringRef name, ArrayRef<Value> operands,
                          void (TileFiller::*emit)(ImplicitLocOpBuilder &) const) {
   LaunchShape shape{indexConstant(host, plan.bundles()), plan.threads(),
                     RunTimeTileMemory(plan).bytes};
-  shape.startsEarly = true;
+  shape.mode = LaunchMode::Early;
   kernels.launch(host, name, presentOperands(operands), shape,
                  [&](ImplicitLocOpBuilder &b, const IRMapping &mapping) {
                    auto find = [&](Value table) {
