@@ -81,6 +81,18 @@ class Bsr:
         return Bsr(repeat(self.crow), repeat(self.col), repeat(self.values), self.size, tuple(batches))
 
 
+    def broadcast(self, batches):
+        """Returns a batch of matrices with the batches of this one broadcast to `batches`."""
+
+        def repeat(array):
+            array = array.reshape((*self.batches, *array.shape[1:]))
+            shape = (*batches, *array.shape[len(self.batches):])
+            array = array.expand(shape) if _arrays.is_torch(array) else np.broadcast_to(array, shape)
+            return array.reshape((math.prod(batches), *shape[len(batches):]))
+
+        return Bsr(repeat(self.crow), repeat(self.col), repeat(self.values), self.size, tuple(batches))
+
+
 def unpack(argument, value, check, unique=False):
     """Returns the Bsr of a torch.sparse_bsr tensor or a scipy.sparse.bsr_matrix.
 
@@ -208,7 +220,9 @@ def addmm(bsr, dense, values, extra, alpha, beta, result, policy="never"):
         operand = function.argument("dense", _dense_kind(dense))
         groups = [(name, [function.argument(name, _dense_kind(extra[name]))] if name in extra else None)
                   for name in names]
-        kind = _text.tensor((*dense.shape[:-2], bsr.size[0], dense.shape[-1]), result)
+        # One dense matrix may serve all sparse ones.
+        batches = (bsr.count, 1) if batched else dense.shape[:-2]
+        kind = _text.tensor((*batches, bsr.size[0], dense.shape[-1]), result)
         suffix = _text.attributes(alpha=float(alpha), beta=float(beta))
         return function.finish(function.operation("bsr_addmm", [sparse, operand], [kind], groups, suffix))
 

@@ -10,6 +10,8 @@ the values of a tensor, dense operands and `input`.
 import math
 import sys
 
+import numpy as np
+
 from blocksparse import _arrays, _autograd, _bsr, _operations, _specialise
 from blocksparse._errors import ArgumentError, RunError
 
@@ -27,8 +29,21 @@ def _batched(bsr, dense, argument):
         if dense.shape[0] == 1 and len(dense.shape) == 3 and math.prod(batches) != 1:
             return bsr, batches, dense
     if len(dense.shape) > 2:
-        dense = dense.reshape((-1, *dense.shape[-2:]))
+        # The number of batches is said, as it cannot be found from an array without elements.
+        dense = dense.reshape((math.prod(dense.shape[:-2]), *dense.shape[-2:]))
     return bsr, batches, dense
+
+
+def _broadcast(bsr, dense):
+    """Returns a batch of sparse matrices and one of dense ones with the batches of both, if these broadcast."""
+    batches = tuple(dense.shape[:-2])
+    if not bsr.is_batched or batches in ((), bsr.batches):
+        return bsr, dense
+    try:
+        full = np.broadcast_shapes(bsr.batches, batches)
+    except ValueError:
+        return bsr, dense
+    return bsr if full == bsr.batches else bsr.broadcast(full), _expand(dense, (*full, *dense.shape[-2:]))
 
 
 class _Addmm:
@@ -72,8 +87,8 @@ class _Addmm:
         """Returns the gradient of values that serve all batches: the sum over batches is a longer reduction."""
         rows, cols = gradient.shape[-2], dense.shape[-2]
         dense = dense if dense.ndim == 3 else dense[None].expand((gradient.shape[0], *dense.shape))
-        a = gradient.movedim(0, 1).reshape((rows, -1))
-        b = dense.movedim(0, 1).reshape((cols, -1))
+        a = gradient.movedim(0, 1).reshape((rows, gradient.shape[0] * gradient.shape[2]))
+        b = dense.movedim(0, 1).reshape((cols, dense.shape[0] * dense.shape[2]))
         return _bsr.sampled(self.bsr, a, b, values, self.alpha, 0.0, transpose_b=True)
 
 
@@ -157,7 +172,7 @@ def _checked_addmm(added, matrix, dense, beta, alpha, left_alpha, right_alpha, s
     _operations.same_element(("bsr", matrix.values), ("dense", dense))
     if dense.shape[-2] != matrix.size[1]:
         raise ArgumentError("dense", f"{matrix.size[1]} rows, the columns of bsr", _arrays.show(dense))
-    matrix, batches, dense = _batched(matrix, dense, "dense")
+    matrix, batches, dense = _batched(*_broadcast(matrix, dense), "dense")
     element = result or ("i32" if matrix.element == "i8" else matrix.element)
     # Types of what is added and multiplied behind the product.
     elements = tuple(dict.fromkeys((matrix.element, element, _arrays.ACCUMULATION[matrix.element])))
@@ -174,7 +189,7 @@ def _checked_addmm(added, matrix, dense, beta, alpha, left_alpha, right_alpha, s
         if added.ndim < 2:
             added = added.reshape((1,) * (2 - added.ndim) + tuple(added.shape))
         elif added.ndim > 2:
-            added = _expand(added, (*batches, *added.shape[-2:])).reshape((-1, *added.shape[-2:]))
+            added = _expand(added, (*batches, *added.shape[-2:])).reshape((math.prod(batches), *added.shape[-2:]))
     rows, cols = shape[-2:]
     operation = _Addmm(matrix, alpha, beta, _vector("left_alpha", left_alpha, rows, dense, elements),
                        _vector("right_alpha", right_alpha, cols, dense, elements), element, specialize)
@@ -186,8 +201,6 @@ def _checked_addmm(added, matrix, dense, beta, alpha, left_alpha, right_alpha, s
 def _expand(array, shape):
     if _arrays.is_torch(array):
         return array.expand(shape)
-    import numpy as np
-
     return np.broadcast_to(array, shape)
 
 

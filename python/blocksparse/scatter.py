@@ -8,6 +8,7 @@ r_offsets, q_offsets, meta). Of `meta`, SPLIT_N alone is read: the other entries
 kernels. There are no gradients, as in torch.
 """
 
+import math
 import sys
 
 import numpy as np
@@ -209,8 +210,9 @@ class _Scatter:
             _check_indices(kind, indices, blocks, others, accumulators, split)
         flat = accumulators
         if kind != "scatter_mm" and others.ndim > 3:
-            others = others.reshape((-1, *others.shape[-2:]))
-            flat = accumulators.reshape((-1, *accumulators.shape[-2:]))
+            count = math.prod(others.shape[:-2])
+            others = others.reshape((count, *others.shape[-2:]))
+            flat = accumulators.reshape((count, *accumulators.shape[-2:]))
         found = _compute(kind, blocks, others, indices, flat, split)
         return found if flat is accumulators else found.reshape(tuple(accumulators.shape))
 

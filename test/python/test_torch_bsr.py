@@ -41,8 +41,13 @@ class Gradients(unittest.TestCase):
 
     def test_mm_of_batches(self):
         crow, col = CROW.repeat(2, 1), torch.stack([COL, torch.tensor([0, 1, 0])])
-        self.assertTrue(gradcheck(lambda values, dense: blocksparse.bsr_dense_mm(bsr_of(values, crow, col), dense),
-                                  random(2, 3, 4, 4), random(2, 8, 5)))
+        for batches in ((2,), (), (1,), (3, 2), (3, 1)):
+            with self.subTest(batches):
+                values, dense = random(2, 3, 4, 4), random(*batches, 8, 5)
+                torch.testing.assert_close(blocksparse.bsr_dense_mm(bsr_of(values, crow, col), dense),
+                                           bsr_of(values, crow, col).to_dense() @ dense)
+                self.assertTrue(gradcheck(
+                    lambda values, dense: blocksparse.bsr_dense_mm(bsr_of(values, crow, col), dense), values, dense))
 
     def test_sampled_addmm_and_softmax(self):
         self.assertTrue(gradcheck(lambda values, a, b: blocksparse.sampled_addmm(
