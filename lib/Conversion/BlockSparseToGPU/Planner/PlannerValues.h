@@ -42,8 +42,8 @@ inline Value toInt(ImplicitLocOpBuilder &b, Value index) {
   return b.createOrFold<arith::IndexCastOp>(b.getI32Type(), index);
 }
 
-/// Reads and writes words (i32) in shared memory. Parts of it begin at a byte offset; indices count
-/// the words of a part.
+/// Names the words (i32) of shared memory, for loads and stores. Parts of it begin at a byte
+/// offset; indices count the words of a part.
 class SharedWords {
 public:
   static constexpr int64_t wordBytes = 4;

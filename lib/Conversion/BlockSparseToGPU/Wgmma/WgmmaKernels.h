@@ -3,9 +3,9 @@
 
 // The "cuda.wgmma" family: products of f16 and bf16 with f32 accumulators on Hopper's tensor cores,
 // by persistent kernels with one producer and two consumer warpgroups (see WgmmaProduct.h). Sparse
-// products walk the compile-time lists of blocksparse/Plan/Stages.h: patterns and shapes are
-// static. One CTA accumulates each tile in the order of its records, so results are bitwise equal
-// from run to run.
+// products walk the lists of blocksparse/Plan/Stages.h, which the compiler makes or the device
+// (see ../Planner/PlannerKernels.h); shapes are static. One CTA accumulates each tile in the order
+// of its records, so results are bitwise equal from run to run.
 //
 // "cuda.wgmma_transposed" is the same for products at small blocks whose factors a kernel writes
 // transposed first (see TransposeDense.h).
