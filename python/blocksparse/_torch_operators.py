@@ -161,7 +161,7 @@ def _note_known(key, given, entry, arrays):
     """Learns that an entry computes a public function, if it takes the arrays as they were given."""
     if len(given) == len(arrays) and all(map(operator.is_, given, arrays)) and is_constant(key) and all(
             type(one) in _GIVEN_TYPES for one in given):
-        _known[key, *map(type, given)] = entry
+        _known[(key, *map(type, given))] = entry
 
 
 def apply(kind, constants, arrays, key=None, given=()):
