@@ -199,8 +199,12 @@ SmallVector<Value> AttentionGradConsumer::mask(ImplicitLocOpBuilder &b, ArrayRef
   if (step.empty())
     return SmallVector<Value>(scores);
   Value isMasked = isEqual(b, step[AttentionGradStepTable::Masked], i32Constant(b, 1));
-  return maskBeyondDiagonal(b, scores, isMasked, frame.thread, tile.work.row,
-                            step[AttentionGradStepTable::First], shape().isKeys());
+  return maskBeyondDiagonal(
+      b, scores, isMasked, frame.thread,
+      [&](ImplicitLocOpBuilder &) {
+        return std::pair(tile.work.row, step[AttentionGradStepTable::First]);
+      },
+      shape().isKeys());
 }
 
 Started AttentionGradConsumer::startStep(ImplicitLocOpBuilder &b, const Tile &tile,

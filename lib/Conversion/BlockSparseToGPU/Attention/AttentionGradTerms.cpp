@@ -40,15 +40,14 @@ SmallVector<Value> mlir::blocksparse::device::readColumnNumbers(ImplicitLocOpBui
   return result;
 }
 
-SmallVector<Value> mlir::blocksparse::device::maskBeyondDiagonal(ImplicitLocOpBuilder &b,
-                                                                 ArrayRef<Value> scores,
-                                                                 Value isMasked, Value thread,
-                                                                 Value row, Value col,
-                                                                 bool keysAreRows) {
+SmallVector<Value> mlir::blocksparse::device::maskBeyondDiagonal(
+    ImplicitLocOpBuilder &b, ArrayRef<Value> scores, Value isMasked, Value thread,
+    function_ref<std::pair<Value, Value>(ImplicitLocOpBuilder &)> place, bool keysAreRows) {
   return emitChoices(
       b, isMasked,
       [&](ImplicitLocOpBuilder &b) {
         // The row of the thread minus its column, in elements of the scores.
+        auto [row, col] = place(b);
         Value distance =
             Int(b, Int(b, row) + ownRow(b, thread)) - (Int(b, col) + ownCol(b, thread));
         Value lowest = number(b, -std::numeric_limits<double>::infinity());

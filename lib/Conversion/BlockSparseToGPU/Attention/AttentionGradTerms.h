@@ -23,11 +23,13 @@ Value ownCol(ImplicitLocOpBuilder &b, Value thread);
 SmallVector<Value> readColumnNumbers(ImplicitLocOpBuilder &b, Value thread, Value address);
 
 /// Sets the scores of forbidden elements, whose key is beyond the query, to -infinity if `isMasked`
-/// (i1) is true. `row` and `col` (i32) are those of the first element of the scores: the first key
-/// and the first query if `keysAreRows`, or the other way round.
-SmallVector<Value> maskBeyondDiagonal(ImplicitLocOpBuilder &b, ArrayRef<Value> scores,
-                                      Value isMasked, Value thread, Value row, Value col,
-                                      bool keysAreRows);
+/// (i1) is true. `place` returns the row and the column (i32) of the first element of the scores,
+/// where they are masked: the first key and the first query if `keysAreRows`, or the other way
+/// round.
+SmallVector<Value>
+maskBeyondDiagonal(ImplicitLocOpBuilder &b, ArrayRef<Value> scores, Value isMasked, Value thread,
+                   function_ref<std::pair<Value, Value>(ImplicitLocOpBuilder &)> place,
+                   bool keysAreRows);
 
 /// Returns P = 2^(scores * scale * log2(e) + shifts).
 SmallVector<Value> emitPowers(ImplicitLocOpBuilder &b, ArrayRef<Value> scores,

@@ -28,28 +28,29 @@ namespace {
 /// Accumulators of a thread of dK or dV, and of its part of dQ.
 constexpr int64_t numSums = Shape::cols / 2, numPartial = Shape::cols / Shape::groups / 2;
 
-/// Holds what the loop over steps carries: the number of the next step of the CTA (i32), its words
-/// (none if no step is masked), and dK and dV.
+/// Holds what the loop over steps carries: the number of the next step of the CTA (i32), what
+/// readMask says of it, and dK and dV.
 struct State {
-  Value number;
-  SmallVector<Value> words, sums[2];
+  Value number, mask;
+  SmallVector<Value> sums[2];
 
   SmallVector<Value> toCarried() const {
     SmallVector<Value> values{number};
-    for (const SmallVector<Value> *part : {&words, &sums[0], &sums[1]})
-      llvm::append_range(values, *part);
+    if (mask)
+      values.push_back(mask);
+    for (const SmallVector<Value> &own : sums)
+      llvm::append_range(values, own);
     return values;
   }
-  /// Reads the values that toCarried of a state of the same sizes returned.
+  /// Reads the values that toCarried of a state of the same form returned.
   State fromCarried(ValueRange values) const {
     State state;
     state.number = values.front();
-    values = values.drop_front();
-    for (auto [part, own] : {std::pair(&state.words, &words), std::pair(&state.sums[0], &sums[0]),
-                             std::pair(&state.sums[1], &sums[1])}) {
-      *part = SmallVector<Value>(values.take_front(own->size()));
-      values = values.drop_front(own->size());
-    }
+    if (mask)
+      state.mask = values[1];
+    values = values.drop_front(mask ? 2 : 1);
+    for (int which = 0; which < 2; ++which)
+      state.sums[which] = SmallVector<Value>(values.slice(which * numSums, numSums));
     return state;
   }
 };
@@ -69,8 +70,9 @@ public:
 
 private:
   const Shape &shape() const { return frame.shape; }
-  SmallVector<Value> readWords(ImplicitLocOpBuilder &b, const AttentionOrderWork &tile,
-                               Value step) const;
+  /// Returns the first query of step `step`, plus 1 if it is masked: one register. Null if no step
+  /// is masked.
+  Value readMask(ImplicitLocOpBuilder &b, const AttentionOrderWork &tile, Value step) const;
   /// Starts the product of the own rows of K (`which` 0) or V with the transpose of Q or dO in
   /// `buffer`.
   SmallVector<Value> startScores(ImplicitLocOpBuilder &b, int which, Value buffer) const;
@@ -81,8 +83,9 @@ private:
   SmallVector<Value> startPartial(ImplicitLocOpBuilder &b, const Position &at) const;
   /// Starts S and dP of step `number` of the CTA.
   Started startStep(ImplicitLocOpBuilder &b, Value number) const;
-  SmallVector<Value> mask(ImplicitLocOpBuilder &b, ArrayRef<Value> scores,
-                          const AttentionOrderWork &tile, ArrayRef<Value> words) const;
+  /// Sets forbidden scores to -infinity.
+  SmallVector<Value> maskScores(ImplicitLocOpBuilder &b, ArrayRef<Value> scores,
+                                const AttentionOrderWork &tile, Value mask) const;
   /// Writes `words` of dS, and tells both consumers.
   void writeGradients(ImplicitLocOpBuilder &b, const Position &at, ArrayRef<Value> words,
                       bool isFirst) const;
@@ -136,13 +139,12 @@ AttentionOrderConsumer::AttentionOrderConsumer(ImplicitLocOpBuilder &b,
       store(b, frame.thread, Int(b, group) + 1, frame.gradientAddress(b, group, i32Constant(b, 0)),
             Shape::buffers, frame.shape.element, /*transposed=*/false, /*defers=*/false) {}
 
-SmallVector<Value> AttentionOrderConsumer::readWords(ImplicitLocOpBuilder &b,
-                                                     const AttentionOrderWork &tile,
-                                                     Value step) const {
+Value AttentionOrderConsumer::readMask(ImplicitLocOpBuilder &b, const AttentionOrderWork &tile,
+                                       Value step) const {
   if (!shape().masked)
     return {};
-  return SmallVector<Value>(
-      ArrayRef<Value>(frame.readStep(b, tile, step)).take_front(AttentionOrderStepTable::Rank));
+  SmallVector<Value> words = frame.readStep(b, tile, step);
+  return Int(b, words[AttentionOrderStepTable::Query]) + words[AttentionOrderStepTable::Masked];
 }
 
 SmallVector<Value> AttentionOrderConsumer::startScores(ImplicitLocOpBuilder &b, int which,
@@ -183,14 +185,20 @@ Started AttentionOrderConsumer::startStep(ImplicitLocOpBuilder &b, Value number)
   return started;
 }
 
-SmallVector<Value> AttentionOrderConsumer::mask(ImplicitLocOpBuilder &b, ArrayRef<Value> scores,
-                                                const AttentionOrderWork &tile,
-                                                ArrayRef<Value> words) const {
-  if (words.empty())
+SmallVector<Value> AttentionOrderConsumer::maskScores(ImplicitLocOpBuilder &b,
+                                                      ArrayRef<Value> scores,
+                                                      const AttentionOrderWork &tile,
+                                                      Value mask) const {
+  if (!mask)
     return SmallVector<Value>(scores);
-  Value isMasked = isEqual(b, words[AttentionOrderStepTable::Masked], i32Constant(b, 1));
-  return maskBeyondDiagonal(b, scores, isMasked, frame.thread, ownKey(b, tile),
-                            words[AttentionOrderStepTable::Query], /*keysAreRows=*/true);
+  Value isMasked = isEqual(b, Int(b, mask) % 2, i32Constant(b, 1));
+  // The steps take all registers: the tile is read again where it is masked.
+  auto place = [&](ImplicitLocOpBuilder &b) {
+    AttentionOrderWork again = frame.getTile(b, makeOpaque(b, tile.number));
+    return std::pair<Value, Value>(ownKey(b, again), Int(b, mask) + (-1));
+  };
+  return maskBeyondDiagonal(b, scores, isMasked, makeOpaque(b, frame.thread), place,
+                            /*keysAreRows=*/true);
 }
 
 void AttentionOrderConsumer::writeGradients(ImplicitLocOpBuilder &b, const Position &at,
@@ -227,9 +235,9 @@ State AttentionOrderConsumer::emitStep(ImplicitLocOpBuilder &b, const AttentionO
                                        Value step, const Started &started, State state,
                                        bool isFirst) const {
   Value buffer = started.at.stage, one = i32Constant(b, 1), next = Int(b, step) + one;
-  SmallVector<Value> ahead = readWords(b, tile, next);
+  Value ahead = readMask(b, tile, next);
   SmallVector<Value> scores = WgmmaGemm::wait(b, 1, started.scores);
-  scores = mask(b, scores, tile, state.words);
+  scores = maskScores(b, scores, tile, state.mask);
   SmallVector<Value> shifts =
       readColumnNumbers(b, makeOpaque(b, frame.thread), frame.vectorAddress(b, 0, buffer));
   SmallVector<Value> powers = emitPowers(b, scores, shifts, shape().scale);
@@ -257,7 +265,7 @@ State AttentionOrderConsumer::emitStep(ImplicitLocOpBuilder &b, const AttentionO
     writePartial(b, before, ArrayRef(pending).drop_back(numSums));
   }
   state.number = Int(b, state.number) + one;
-  state.words = ahead;
+  state.mask = ahead;
   return state;
 }
 
@@ -297,7 +305,7 @@ SmallVector<Value> AttentionOrderConsumer::emitSteps(ImplicitLocOpBuilder &b,
     residentRing.waitFull(b, {i32Constant(b, which), parity});
   State state;
   state.number = carried.front();
-  state.words = readWords(b, tile, zero);
+  state.mask = readMask(b, tile, zero);
   for (SmallVector<Value> &sums : state.sums)
     sums.assign(numSums, number(b, 0));
   state = emitSingle(b, tile, zero, state, /*isFirst=*/true);

@@ -86,7 +86,8 @@ TileRange AttentionOrderFrame::range(ImplicitLocOpBuilder &b) const {
 
 AttentionOrderWork AttentionOrderFrame::getTile(ImplicitLocOpBuilder &b, Value number) const {
   SmallVector<Value> row = tiles.read(b, number, 0, AttentionOrderTileTable::used);
-  return {{row[AttentionOrderTileTable::Key], row[AttentionOrderTileTable::Key + 1]},
+  return {number,
+          {row[AttentionOrderTileTable::Key], row[AttentionOrderTileTable::Key + 1]},
           row[AttentionOrderTileTable::First],
           row[AttentionOrderTileTable::Count],
           row[AttentionOrderTileTable::Batch],

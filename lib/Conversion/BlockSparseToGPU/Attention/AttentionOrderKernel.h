@@ -98,8 +98,9 @@ struct AttentionOrderShape {
   double scale = 1;
 };
 
-/// Holds a row of the table of tiles (i32).
+/// Holds a row of the table of tiles, and its number (i32).
 struct AttentionOrderWork {
+  Value number;
   Value keys[AttentionOrderShape::groups];
   Value first, count, batch, head;
 };
