@@ -23,14 +23,14 @@ static constexpr int64_t itemCols = 16;
 
 struct AttentionGradItems::Part {
   AttentionGradSide side;
-  MatrixView q, k, v, dout, lse, rows;
   /// dq, or dk and dv.
   SmallVector<MatrixView> gradients;
   /// Row of the gradients (index), and columns of this part.
   Value row;
   SmallVector<Value> cols;
-  /// Batch, segment of the look-up table, and its first entry and number of entries (index).
-  Value batch, segment, first, count;
+  /// Batch, first of the heads of queries, and the first entry and the number of entries of the
+  /// segment (index).
+  Value batch, head, first, count;
 };
 
 /// Returns the sum over a row of `left` times one of `right`, in `type`.
@@ -39,29 +39,36 @@ static Value emitDot(ImplicitLocOpBuilder &b, const MatrixView &left, Value left
   return emitAttentionScore(b, left, right, leftRow, rightRow, /*scale=*/1, type);
 }
 
+static int64_t countHeads(Value matrices) {
+  auto type = cast<MemRefType>(matrices.getType());
+  return type.getRank() < 3 ? 1 : type.getDimSize(type.getRank() - 3);
+}
+
+/// Returns how many heads of queries a gradient of keys sums over.
+static int64_t countSharing(PlannedAttentionGradOp op) {
+  const int64_t heads = countHeads(op.getQ()), own = countHeads(op.getK());
+  return ShapedType::isDynamic(heads) || ShapedType::isDynamic(own) || own == 0 ? 1 : heads / own;
+}
+
 AttentionGradItems::AttentionGradItems(ImplicitLocOpBuilder &b, PlannedAttentionGradOp op,
                                        const IRMapping &mapping)
-    : op(op) {
+    : op(op),
+      views(b, op,
+            [&](Value operand) { return operand ? mapping.lookupOrDefault(operand) : Value(); }),
+      sharing(countSharing(op)) {
   auto matrices = [&](Value operand) {
     return DenseView::get(b, mapping.lookupOrDefault(operand));
   };
-  auto vectors = [&](Value operand) {
-    Value own = mapping.lookupOrDefault(operand);
-    return DenseView::get(b, own,
-                          DenseAxes::ofRowVectors(cast<MemRefType>(own.getType()).getRank()));
-  };
-  q = matrices(op.getQ());
-  k = matrices(op.getK());
-  v = matrices(op.getV());
-  out = matrices(op.getOut());
   dout = matrices(op.getDout());
   dq = matrices(op.getDq());
   dk = matrices(op.getDk());
   dv = matrices(op.getDv());
-  lse = vectors(op.getLse());
-  if (op.getDlse())
-    dlse = vectors(op.getDlse());
   rows = matrices(op.getRows());
+  if (op.getDlse()) {
+    Value own = mapping.lookupOrDefault(op.getDlse());
+    dlse =
+        DenseView::get(b, own, DenseAxes::ofRowVectors(cast<MemRefType>(own.getType()).getRank()));
+  }
   Value segmentTables[] = {op.getColumnSegments(), op.getSegments()};
   Value entryTables[] = {op.getColumnEntries(), op.getEntries()};
   for (int side = 0; side < 2; ++side) {
@@ -75,18 +82,18 @@ AttentionGradItems::AttentionGradItems(ImplicitLocOpBuilder &b, PlannedAttention
 //===----------------------------------------------------------------------===//
 
 SmallVector<Value> AttentionGradItems::rowSizes(ImplicitLocOpBuilder &) const {
-  return {out.batches(), out.heads(), out.rows()};
+  return {views.out.batches(), views.out.heads(), views.out.rows()};
 }
 
 MatrixView AttentionGradItems::outOf(ImplicitLocOpBuilder &b, ValueRange index) const {
-  return out.matrix(b, index[0], index[1]);
+  return views.out.matrix(b, index[0], index[1]);
 }
 
 MatrixView AttentionGradItems::doutOf(ImplicitLocOpBuilder &b, ValueRange index) const {
   return dout.matrix(b, index[0], index[1]);
 }
 
-Type AttentionGradItems::accumulator() const { return getAccumulatorType(q.elementType()); }
+Type AttentionGradItems::accumulator() const { return getAccumulatorType(views.q.elementType()); }
 
 void AttentionGradItems::emitRow(ImplicitLocOpBuilder &b, ValueRange index) const {
   storeRow(b, index,
@@ -97,7 +104,7 @@ void AttentionGradItems::storeRow(ImplicitLocOpBuilder &b, ValueRange index, Val
   PlannedAttentionGradOp op = this->op;
   Type type = product.getType();
   Value zero = indexConstant(b, 0), row = index[2];
-  Value logarithm = lse.matrix(b, index[0], index[1]).load(b, row, zero);
+  Value logarithm = views.lse.matrix(b, index[0], index[1]).load(b, row, zero);
   Value lowest = floatConstant(b, type, -std::numeric_limits<double>::infinity());
   // A row of lse = -inf has no element: its powers are 0, which a shift of +inf would not give.
   Value none = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, logarithm, lowest);
@@ -118,9 +125,11 @@ SmallVector<Value> AttentionGradItems::sizes(ImplicitLocOpBuilder &b,
                                              AttentionGradSide side) const {
   PlannedAttentionGradOp op = this->op;
   const bool isKeys = side == AttentionGradSide::Keys;
-  Value heads = op.getLutHeads() == 1 ? out.heads() : indexConstant(b, 1);
+  Value heads = indexConstant(b, 1);
+  if (op.getLutHeads() == 1)
+    heads = isKeys ? dk.heads() : views.out.heads();
   Value cols = isKeys ? indexMax(b, dk.cols(), dv.cols()) : dq.cols();
-  return {out.batches(), heads, segments[isKeys ? 0 : 1].rows(),
+  return {views.out.batches(), heads, segments[isKeys ? 0 : 1].rows(),
           indexConstant(b, op.getBlock()[isKeys ? 1 : 0]),
           indexCeilDiv(b, cols, indexConstant(b, itemCols))};
 }
@@ -140,19 +149,23 @@ static Value zeroWith(ImplicitLocOpBuilder &b, Value power, Value value) {
 
 void AttentionGradItems::emitPart(ImplicitLocOpBuilder &b, const Part &part) const {
   PlannedAttentionGradOp op = this->op;
-  const bool isKeys = part.side == AttentionGradSide::Keys, causal = op.getCausal();
-  const double scale = op.getScale().convertToDouble();
+  const bool isKeys = part.side == AttentionGradSide::Keys, forbids = op.mayForbid();
   Type type = accumulator();
   Value zero = indexConstant(b, 0), none = zeroElement(b, type);
-  auto weigh = [&](ImplicitLocOpBuilder &b, Value query, Value key) -> Weights {
-    Value score = emitAttentionScore(b, part.q, part.k, query, key, scale, type);
-    Value logarithm = part.lse.load(b, query, zero);
+  // Returns the weights of an allowed element of head `head`.
+  auto weigh = [&](ImplicitLocOpBuilder &b, const AttentionRow &row, Value head,
+                   Value key) -> Weights {
+    AttentionRow::Score score = row.emitScore(b, key, type);
+    Value logarithm = views.lse.matrix(b, part.batch, head).load(b, row.row, zero);
     Value lowest = floatConstant(b, type, -std::numeric_limits<double>::infinity());
     Value isEmpty = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, logarithm, lowest);
-    Value p =
-        arith::SelectOp::create(b, isEmpty, none, deviceExp(b, subNumbers(b, score, logarithm)));
-    Value dp = emitDot(b, part.dout, query, part.v, key, type);
-    Value ds = mulNumbers(b, p, subNumbers(b, dp, part.rows.load(b, indexConstant(b, 1), query)));
+    Value p = arith::SelectOp::create(b, isEmpty, none,
+                                      deviceExp(b, subNumbers(b, score.value, logarithm)));
+    Value dp = emitDot(b, dout.matrix(b, part.batch, head), row.row, row.v, key, type);
+    Value sum = rows.matrix(b, part.batch, head).load(b, indexConstant(b, 1), row.row);
+    Value ds = mulNumbers(b, p, subNumbers(b, dp, sum));
+    if (score.slope)
+      ds = mulNumbers(b, ds, score.slope);
     return {p, zeroWith(b, p, ds)};
   };
   // Returns sum + weight * matrix[row, col] for each column.
@@ -161,7 +174,7 @@ void AttentionGradItems::emitPart(ImplicitLocOpBuilder &b, const Part &part) con
     Value counts = arith::CmpFOp::create(b, arith::CmpFPredicate::UNE, weight, none);
     for (auto [col, sum] : llvm::zip_equal(part.cols, before)) {
       Value inside = indexLess(b, col, matrix.cols);
-      if (causal)
+      if (forbids)
         inside = both(b, inside, counts);
       Value element = emitChoice(
           b, inside,
@@ -173,38 +186,53 @@ void AttentionGradItems::emitPart(ImplicitLocOpBuilder &b, const Part &part) con
     }
   };
   Value width = indexConstant(b, op.getBlock()[isKeys ? 0 : 1]);
-  Value others = isKeys ? part.q.rows : part.k.rows;
+  Value others = isKeys ? views.q.rows() : views.k.rows();
+  Value count = Int(b, part.count) * width;
+  const int64_t heads = isKeys ? sharing : 1;
   const EntryView &table = entries[isKeys ? 0 : 1];
   SmallVector<Value> initial(part.gradients.size() * part.cols.size(), none);
   SmallVector<Value> totals = emitCarry(
-      b, zero, Int(b, part.count) * width, indexConstant(b, 1), initial,
+      b, zero, Int(b, count) * heads, indexConstant(b, 1), initial,
       [&](ImplicitLocOpBuilder &b, Value number, ValueRange carried) {
+        Value head = part.head;
+        if (heads != 1) {
+          head = Int(b, head) + arith::DivUIOp::create(b, number, count).getResult();
+          number = arith::RemUIOp::create(b, number, count);
+        }
         Value entry = Int(b, part.first) + arith::DivUIOp::create(b, number, width).getResult();
         Value block = table.field(b, part.batch, entry, EntryTable::Dense);
         Value other = Int(b, block) * width + arith::RemUIOp::create(b, number, width).getResult();
         Value query = isKeys ? other : part.row, key = isKeys ? part.row : other;
-        Value allowed = indexInside(b, other, others);
-        if (causal)
-          allowed =
-              both(b, allowed, arith::CmpIOp::create(b, arith::CmpIPredicate::sle, key, query));
+        auto add = [&](ImplicitLocOpBuilder &b, const AttentionRow &row) {
+          Weights weights = weigh(b, row, head, key);
+          SmallVector<Value> next;
+          const size_t cols = part.cols.size();
+          addRow(b, carried.take_front(cols), weights.ds, isKeys ? row.q : row.k, other, next);
+          if (isKeys)
+            addRow(b, carried.drop_front(cols), weights.p, dout.matrix(b, part.batch, head), other,
+                   next);
+          return next;
+        };
+        auto skip = [&](ImplicitLocOpBuilder &) { return SmallVector<Value>(carried); };
         return emitChoices(
-            b, allowed,
+            b, indexInside(b, other, others),
             [&](ImplicitLocOpBuilder &b) {
-              Weights weights = weigh(b, query, key);
-              SmallVector<Value> next;
-              const size_t cols = part.cols.size();
-              addRow(b, carried.take_front(cols), weights.ds, isKeys ? part.q : part.k, other,
-                     next);
-              if (isKeys)
-                addRow(b, carried.drop_front(cols), weights.p, part.dout, other, next);
-              return next;
+              // The operands of masks have no element for a row or column that does not exist.
+              AttentionRow row = AttentionRow::get(b, op, views, part.batch, head, query);
+              Value allowed = row.isAllowed(b, key, type);
+              if (!allowed)
+                return add(b, row);
+              return emitChoices(
+                  b, allowed, [&](ImplicitLocOpBuilder &b) { return add(b, row); }, skip);
             },
-            [&](ImplicitLocOpBuilder &) { return SmallVector<Value>(carried); });
+            skip);
       });
   ValueRange rest = totals;
   for (auto [index, gradient] : llvm::enumerate(part.gradients)) {
     for (auto [col, total] : llvm::zip_equal(part.cols, rest.take_front(part.cols.size()))) {
-      Value result = index == 0 ? mulNumbers(b, total, floatConstant(b, type, scale)) : total;
+      Value result = total;
+      if (index == 0)
+        result = mulNumbers(b, total, floatConstant(b, type, op.getScale().convertToDouble()));
       emitIf(b, indexLess(b, col, gradient.cols), [&](ImplicitLocOpBuilder &b) {
         gradient.store(b, convertElement(b, result, gradient.elementType()), part.row, col);
       });
@@ -223,20 +251,14 @@ void AttentionGradItems::emitItem(ImplicitLocOpBuilder &b, AttentionGradSide sid
       op.getLutHeads() == 1 ? index[1] : table.field(b, batch, segment, SegmentTable::Head);
   Value tile = table.field(b, batch, segment, SegmentTable::Tile);
   Value row = Int(b, tile) * op.getBlock()[isKeys ? 1 : 0] + index[3];
-  Part part{side,
-            q.matrix(b, batch, head),
-            k.matrix(b, batch, head),
-            v.matrix(b, batch, head),
-            dout.matrix(b, batch, head),
-            lse.matrix(b, batch, head),
-            rows.matrix(b, batch, head),
-            {},
-            row,
-            {},
-            batch,
-            segment,
-            table.field(b, batch, segment, SegmentTable::First),
-            table.field(b, batch, segment, SegmentTable::Count)};
+  Part part;
+  part.side = side;
+  part.row = row;
+  part.batch = batch;
+  // The head is that of keys, whose gradients are sums over the heads of queries that share it.
+  part.head = isKeys && sharing != 1 ? Value(Int(b, head) * sharing) : head;
+  part.first = table.field(b, batch, segment, SegmentTable::First);
+  part.count = table.field(b, batch, segment, SegmentTable::Count);
   if (isKeys)
     part.gradients = {dk.matrix(b, batch, head), dv.matrix(b, batch, head)};
   else

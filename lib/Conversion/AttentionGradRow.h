@@ -7,13 +7,14 @@
 //   dq[i] = scale * sum over keys j of ds * k[j]
 //   dk[j] = scale * sum over queries i of ds * q[i]
 //   dv[j] = sum over queries i of p * dout[i]
-// Forbidden elements are not read, and in causal attention neither is what a weight of 0 would
-// multiply.
+// ds has the factor of the soft cap, too, and the sums over queries are over the heads that share
+// the key. Forbidden elements are not read, and where a mask may forbid neither is what a weight of
+// 0 would multiply.
 
 #ifndef BLOCKSPARSE_LIB_CONVERSION_ATTENTIONGRADROW_H
 #define BLOCKSPARSE_LIB_CONVERSION_ATTENTIONGRADROW_H
 
-#include "OperandView.h"
+#include "AttentionViews.h"
 #include "blocksparse/IR/BlockSparseOps.h"
 #include "blocksparse/Plan/AttentionGradPlan.h"
 #include "mlir/IR/IRMapping.h"
@@ -41,6 +42,8 @@ public:
   MatrixView doutOf(ImplicitLocOpBuilder &b, ValueRange index) const;
   /// Returns the type that gradients are accumulated in.
   Type accumulator() const;
+  /// Returns how many heads of queries share a head of keys and values.
+  int64_t sharingHeads() const { return sharing; }
 
   /// Returns the sizes of the items of dk and dv (Keys) or of dq (Queries). An item is a part of a
   /// row of these.
@@ -58,7 +61,9 @@ private:
   void emitPart(ImplicitLocOpBuilder &b, const Part &part) const;
 
   PlannedAttentionGradOp op;
-  DenseView q, k, v, out, dout, dq, dk, dv, rows, lse, dlse;
+  AttentionViews views;
+  DenseView dout, dq, dk, dv, rows, dlse;
+  int64_t sharing;
   SegmentView segments[2];
   EntryView entries[2];
 };

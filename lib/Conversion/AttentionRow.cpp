@@ -51,17 +51,20 @@ Value mlir::blocksparse::emitAttentionScore(ImplicitLocOpBuilder &b, const Matri
   return mulNumbers(b, product, floatConstant(b, type, scale));
 }
 
-/// Returns the score of a key, with the bias and the masks that are added.
-static Value emitScore(ImplicitLocOpBuilder &b, const AttentionRow &row, Value key, Type type) {
-  double scale = row.softCap ? row.scale / *row.softCap : row.scale;
-  Value score = emitAttentionScore(b, row.q, row.k, row.row, key, scale, type);
-  if (row.softCap)
-    score = mulNumbers(b, deviceTanh(b, score), floatConstant(b, type, *row.softCap));
-  return addTerms(b, row.terms, score, row.row, key);
+AttentionRow::Score AttentionRow::emitScore(ImplicitLocOpBuilder &b, Value key, Type type) const {
+  Value score = emitAttentionScore(b, q, k, row, key, softCap ? scale / *softCap : scale, type);
+  Value slope;
+  if (softCap) {
+    Value tanh = deviceTanh(b, score);
+    slope = subNumbers(b, floatConstant(b, type, 1), mulNumbers(b, tanh, tanh));
+    score = mulNumbers(b, tanh, floatConstant(b, type, *softCap));
+  }
+  return {addTerms(b, terms, score, row, key), slope};
 }
 
-AttentionRow AttentionRow::get(ImplicitLocOpBuilder &b, PlannedAttentionOp op,
-                               const AttentionViews &views, Value batch, Value head, Value row) {
+template <typename OpTy>
+AttentionRow AttentionRow::get(ImplicitLocOpBuilder &b, OpTy op, const AttentionViews &views,
+                               Value batch, Value head, Value row) {
   AttentionRow result;
   result.q = views.getQueries(b, batch, head);
   result.k = views.getKeys(b, batch, head);
@@ -80,20 +83,24 @@ AttentionRow AttentionRow::get(ImplicitLocOpBuilder &b, PlannedAttentionOp op,
   return result;
 }
 
-/// Returns i1: no mask forbids a key that exists.
-static Value isAllowed(ImplicitLocOpBuilder &b, const AttentionRow &row, Value key, Type type) {
+template AttentionRow AttentionRow::get(ImplicitLocOpBuilder &, PlannedAttentionOp,
+                                        const AttentionViews &, Value, Value, Value);
+template AttentionRow AttentionRow::get(ImplicitLocOpBuilder &, PlannedAttentionGradOp,
+                                        const AttentionViews &, Value, Value, Value);
+
+Value AttentionRow::isAllowed(ImplicitLocOpBuilder &b, Value key, Type type) const {
   Value allowed;
   auto require = [&](Value condition) {
     if (condition)
       allowed = allowed ? both(b, allowed, condition) : condition;
   };
-  if (row.columns.first)
-    require(arith::CmpIOp::create(b, arith::CmpIPredicate::sge, key, row.columns.first));
-  if (row.columns.end)
-    require(indexLess(b, key, row.columns.end));
-  if (row.segment)
-    require(isEqual(b, row.segment, row.segments.load(b, indexConstant(b, 0), key)));
-  require(isAllowedByTerms(b, row.terms, type, row.row, key));
+  if (columns.first)
+    require(arith::CmpIOp::create(b, arith::CmpIPredicate::sge, key, columns.first));
+  if (columns.end)
+    require(indexLess(b, key, columns.end));
+  if (segment)
+    require(isEqual(b, segment, segments.load(b, indexConstant(b, 0), key)));
+  require(isAllowedByTerms(b, terms, type, row, key));
   return allowed;
 }
 
@@ -102,7 +109,7 @@ static AttentionSums addKey(ImplicitLocOpBuilder &b, const AttentionRow &row, Va
                             const AttentionSums &sums) {
   Type type = sums.sum.getType();
   AttentionSums next;
-  Value score = emitScore(b, row, key, type);
+  Value score = row.emitScore(b, key, type).value;
   next.largest = maxNumbers(b, sums.largest, score);
   Value shift = next.shift(b);
   Value power = deviceExp(b, subNumbers(b, score, shift));
@@ -146,7 +153,7 @@ mlir::blocksparse::emitAttentionKeys(ImplicitLocOpBuilder &b, const AttentionRow
                       b, allowed,
                       [&](ImplicitLocOpBuilder &b) {
                         // The operands of masks have no element for a key that does not exist.
-                        Value kept = isAllowed(b, row, key, type);
+                        Value kept = row.isAllowed(b, key, type);
                         return kept ? emitChoices(b, kept, add, skip) : add(b);
                       },
                       skip);

@@ -16,9 +16,20 @@ namespace mlir::blocksparse {
 
 /// Describes one row of attention and the columns of v that are multiplied (index values).
 struct AttentionRow {
-  /// Describes row `row` (index) of `op`.
-  static AttentionRow get(ImplicitLocOpBuilder &b, PlannedAttentionOp op,
-                          const AttentionViews &views, Value batch, Value head, Value row);
+  /// Describes row `row` (index) of `op`, a PlannedAttentionOp or PlannedAttentionGradOp.
+  template <typename OpTy>
+  static AttentionRow get(ImplicitLocOpBuilder &b, OpTy op, const AttentionViews &views,
+                          Value batch, Value head, Value row);
+
+  /// Holds a score with its bias and the masks that are added, and its derivative by the scaled
+  /// product, which is null if it is 1.
+  struct Score {
+    Value value, slope;
+  };
+  /// Emits the score of a key (index), in `type`.
+  Score emitScore(ImplicitLocOpBuilder &b, Value key, Type type) const;
+  /// Returns i1: no mask forbids a key that exists; null if none can.
+  Value isAllowed(ImplicitLocOpBuilder &b, Value key, Type type) const;
 
   MatrixView q, k, v;
   Value row;

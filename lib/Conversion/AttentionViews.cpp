@@ -24,15 +24,14 @@ static AttentionTerm::Kind kindOf(MaskMode mode) {
   return mode == MaskMode::Add ? AttentionTerm::AddMask : AttentionTerm::MulMask;
 }
 
-AttentionViews::AttentionViews(ImplicitLocOpBuilder &b, PlannedAttentionOp op,
-                               function_ref<Value(Value)> map)
+template <typename OpTy>
+AttentionViews::AttentionViews(ImplicitLocOpBuilder &b, OpTy op, function_ref<Value(Value)> map)
     : q(DenseView::get(b, map(op.getQ()))), k(DenseView::get(b, map(op.getK()))),
       v(DenseView::get(b, map(op.getV()))), out(DenseView::get(b, map(op.getOut()))),
       lse(DenseView::get(
           b, map(op.getLse()),
           DenseAxes::ofRowVectors(cast<MemRefType>(op.getLse().getType()).getRank()))),
-      positions(b, op, map), sink(map(op.getSink())),
-      sharingKeys(countSharing(op.getQ(), op.getK())),
+      positions(b, op, map), sharingKeys(countSharing(op.getQ(), op.getK())),
       sharingValues(countSharing(op.getQ(), op.getV())) {
   auto add = [&](AttentionTerm::Kind kind, const DenseView &view) {
     operands.push_back({kind, view, knownIndex(view.rows()) == 1});
@@ -43,7 +42,14 @@ AttentionViews::AttentionViews(ImplicitLocOpBuilder &b, PlannedAttentionOp op,
     add(kindOf(op.getKeyPaddingMaskMode()), getColumnVector(b, mask));
   if (Value mask = map(op.getAttentionMask()))
     add(kindOf(op.getAttentionMaskMode()), DenseView::get(b, mask));
+  if constexpr (std::is_same_v<OpTy, PlannedAttentionOp>)
+    sink = map(op.getSink());
 }
+
+template AttentionViews::AttentionViews(ImplicitLocOpBuilder &, PlannedAttentionOp,
+                                        function_ref<Value(Value)>);
+template AttentionViews::AttentionViews(ImplicitLocOpBuilder &, PlannedAttentionGradOp,
+                                        function_ref<Value(Value)>);
 
 /// Returns the head of keys or values that `sharing` heads of queries in a row share.
 static Value sharedHead(ImplicitLocOpBuilder &b, Value head, int64_t sharing) {

@@ -1,8 +1,8 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Views of the operands of planned_attention, for both backends, and what its bias and its masks
-// mean for one element of the scores.
+// Views of the operands of planned_attention and of its gradient, for both backends, and what bias
+// and masks mean for one element of the scores.
 
 #ifndef BLOCKSPARSE_LIB_CONVERSION_ATTENTIONVIEWS_H
 #define BLOCKSPARSE_LIB_CONVERSION_ATTENTIONVIEWS_H
@@ -23,9 +23,10 @@ struct AttentionTerm {
 
 class AttentionViews {
 public:
-  /// Views the operands of `op`. `map` returns the value that an operand has where code is emitted,
-  /// and null for null.
-  AttentionViews(ImplicitLocOpBuilder &b, PlannedAttentionOp op, function_ref<Value(Value)> map);
+  /// Views the operands of `op`, a PlannedAttentionOp or PlannedAttentionGradOp. `map` returns the
+  /// value that an operand has where code is emitted, and null for null.
+  template <typename OpTy>
+  AttentionViews(ImplicitLocOpBuilder &b, OpTy op, function_ref<Value(Value)> map);
 
   /// Return the matrices of a head of the queries, whose keys and values may be those of other
   /// heads, too.

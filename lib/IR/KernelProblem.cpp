@@ -208,59 +208,84 @@ static KernelProblem makeAttention(OpTy op, Value out, Value lse, BlockShape blo
   return problem;
 }
 
-/// Returns the name of an operand or attribute of `op`, attention or its gradient, beside those
-/// that all of them have; empty if there is none. `operands` is the number of operands that kernels
-/// know. A new one counts until they do.
+/// Returns the number of heads of matrices [.., H, M, N].
+static int64_t headsOf(Value operand) {
+  return cast<ShapedType>(operand.getType()).getRank() < 3 ? 1 : sizeFromEnd(operand, 2);
+}
+
+/// Returns what the gradient of attention or its planned form has that kernels of tensor cores do
+/// not compute, but the planned form has, or an empty text.
 template <typename OpTy>
-static std::string findDecomposedFeature(OpTy op, unsigned operands) {
+static std::string findScalarFeature(OpTy op) {
+  std::pair<Value, StringRef> operands[] = {{op.getRpe(), "rpe"},
+                                            {op.getKeyPaddingMask(), "key_padding_mask"},
+                                            {op.getAttentionMask(), "attention_mask"},
+                                            {op.getKeyLengths(), "key_lengths"},
+                                            {op.getQueryLengths(), "query_lengths"},
+                                            {op.getQuerySegments(), "segment_ids"}};
+  for (auto [operand, name] : operands)
+    if (operand)
+      return name.str();
+  if (op.getCausalOffset() != 0)
+    return "causal_offset";
+  if (op.getWindow())
+    return "window";
+  if (op.getSoftCap())
+    return "soft_cap";
+  if (headsOf(op.getK()) != headsOf(op.getQ()))
+    return "shared heads";
+  return "";
+}
+
+/// Returns what attention has that only its decomposition computes, or an empty text.
+static std::string findDecomposedFeature(AttentionOp op) {
+  return op.getDynamicScale() ? "dynamic_scale" : "";
+}
+
+/// Does the same for the gradient.
+static std::string findDecomposedFeature(AttentionGradOp op) {
+  // An operand or attribute that is new counts until kernels know it.
   constexpr StringLiteral known[] = {"layout",
                                      "scale",
                                      "causal",
                                      "causal_offset",
+                                     "window",
+                                     "soft_cap",
                                      "score_element",
                                      "schedule",
                                      "key_padding_mask_mode",
                                      "attention_mask_mode",
                                      "operandSegmentSizes"};
-  if (op.getRpe())
-    return "rpe";
-  if (op.getKeyPaddingMask())
-    return "key_padding_mask";
-  if (op.getAttentionMask())
-    return "attention_mask";
+  unsigned operands = 6;
+  for (Value operand :
+       {op.getRpe(), op.getKeyPaddingMask(), op.getAttentionMask(), op.getKeyLengths(),
+        op.getQueryLengths(), op.getQuerySegments(), op.getKeySegments(), op.getDlse()})
+    operands += operand ? 1 : 0;
   if (op.getDynamicScale())
     return "dynamic_scale";
+  if (op.getDrpe())
+    return "drpe";
   if (op->getNumOperands() != operands)
     return "another operand";
-  if (op.getCausalOffset() != 0)
-    return "causal_offset";
-  auto q = cast<RankedTensorType>(op.getQ().getType());
-  auto sharesHeads = [&](Value operand) {
-    return countSharingHeads(q, cast<RankedTensorType>(operand.getType())) != 1;
-  };
-  if (sharesHeads(op.getK()) || sharesHeads(op.getV()))
-    return "shared heads";
   for (NamedAttribute attribute : op->getAttrs())
     if (!llvm::is_contained(known, attribute.getName().getValue()) &&
         !attribute.getName().getValue().contains('.'))
       return attribute.getName().str();
-  return "";
-}
-
-/// Returns what the gradient of attention has that only its decomposition computes, or an empty
-/// text.
-static std::string findDecomposedFeature(AttentionGradOp op) {
-  if (std::string feature = findDecomposedFeature(op, op.getDlse() ? 7 : 6); !feature.empty())
-    return feature;
   auto q = cast<RankedTensorType>(op.getQ().getType());
-  ArrayRef<int64_t> leading = cast<RankedTensorType>(op.getLse().getType()).getShape().drop_back();
-  for (Value operand : {op.getQ(), op.getK(), op.getV(), op.getOut(), op.getDout()}) {
+  SmallVector<int64_t> leading(
+      cast<RankedTensorType>(op.getLse().getType()).getShape().drop_back());
+  for (Value operand : {op.getQ(), op.getOut(), op.getDout(), op.getK(), op.getV()}) {
     auto type = cast<RankedTensorType>(operand.getType());
-    if (type.getShape().drop_back(2) != leading)
+    // Heads of k and v may be fewer.
+    if (operand == op.getK() && !leading.empty() && type.getRank() > 2)
+      leading.back() = headsOf(operand);
+    if (type.getShape().drop_back(2) != ArrayRef(leading))
       return "operands of different leading dimensions";
     if (type.getElementType() != q.getElementType())
       return "operands of different element types";
   }
+  if (headsOf(op.getK()) != headsOf(op.getQ()) && op.getLayout().getBlockGrid().heads != 1)
+    return "shared heads in a layout of several heads";
   for (Value result : {op.getDq(), op.getDk(), op.getDv()})
     if (cast<RankedTensorType>(result.getType()).getElementType() != q.getElementType())
       return "gradients of another element type";
@@ -271,8 +296,7 @@ static KernelProblem describeAttention(AttentionOp op) {
   KernelProblem problem =
       makeAttention(op, op.getOut(), op.getLse(), op.getLayout().getBlockShape());
   problem.staticPattern = op.getLayout().resolve() != nullptr;
-  if (op.getDynamicScale())
-    problem.decomposedFeature = "dynamic_scale";
+  problem.decomposedFeature = findDecomposedFeature(op);
   return problem;
 }
 
@@ -282,6 +306,8 @@ static KernelProblem describeAttention(AttentionGradOp op) {
   problem.staticPattern = op.getLayout().resolve() != nullptr;
   problem.decomposedFeature = findDecomposedFeature(op);
   problem.isGradient = true;
+  if (problem.decomposedFeature.empty())
+    problem.decomposedFeature = findScalarFeature(op);
   return problem;
 }
 
@@ -348,6 +374,7 @@ static KernelProblem describeAttention(PlannedAttentionGradOp op) {
       makeAttention(op, op.getDq(), op.getLse(), {op.getBlock()[0], op.getBlock()[1]});
   problem.staticPattern = !op.getLists().empty();
   problem.isGradient = true;
+  problem.decomposedFeature = findScalarFeature(op);
   return problem;
 }
 
@@ -388,6 +415,15 @@ std::optional<KernelProblem> mlir::blocksparse::getKernelProblem(Operation *op) 
         return problem;
       })
       .Default([](Operation *) { return std::nullopt; });
+}
+
+bool mlir::blocksparse::hasPlannedForm(Operation *op) {
+  if (!getKernelProblem(op)->staticShapes)
+    return false;
+  return llvm::TypeSwitch<Operation *, bool>(op)
+      .Case<AttentionOp, AttentionGradOp>(
+          [](auto attention) { return findDecomposedFeature(attention).empty(); })
+      .Default([](Operation *) { return false; });
 }
 
 bool mlir::blocksparse::isScheduledFor(Operation *op, ::blocksparse::KernelFamily family,

@@ -361,30 +361,53 @@ static SmallVector<int64_t> shapeOfResult(ShapedType q, ShapedType v, int64_t ra
   return shape;
 }
 
+/// Checks what gives scores beside q and k, for attention and its gradient: shared heads, bias,
+/// masks and soft cap.
+template <typename OpTy>
+static LogicalResult checkScoreOperands(OpTy op, EmitError emitError) {
+  ShapedType q = shapedType(op.getQ()), k = shapedType(op.getK()), v = shapedType(op.getV());
+  SoftmaxOperands operands{
+      elementShape({q.getDimSize(q.getRank() - 2), k.getDimSize(k.getRank() - 2)}),
+      op.getRpe(),
+      op.getKeyPaddingMask(),
+      op.getAttentionMask(),
+      op.getKeyPaddingMaskMode(),
+      op.getAttentionMaskMode()};
+  if (failed(checkSharedHeads(k, q, "k", emitError)) ||
+      failed(checkSharedHeads(v, q, "v", emitError)) ||
+      failed(checkSoftmaxOperands(operands, emitError)) ||
+      failed(checkPositionMasks(PositionMasks::get(op), operands.shape, emitError)))
+    return failure();
+  return checkSoftCap(op.getSoftCap(), emitError);
+}
+
+/// Checks C63 for the gradients of k and v, which are sums over the heads that share them.
+static LogicalResult checkSharedGradients(PlannedAttentionGradOp op, EmitError emitError) {
+  auto heads = [](Value operand) {
+    ShapedType type = shapedType(operand);
+    return type.getRank() < 3 ? 1 : type.getDimSize(type.getRank() - 3);
+  };
+  const int64_t ofKeys = heads(op.getK()), ofValues = heads(op.getV());
+  if (!maybeEqual(ofKeys, ofValues))
+    return emitError() << "expects v to have the " << ofKeys << " heads of k, but got " << ofValues;
+  if (!maybeEqual(ofKeys, heads(op.getQ())) && op.getLutHeads() != 1)
+    return emitError() << "expects tables of 1 head beside shared heads, but got "
+                       << op.getLutHeads();
+  return success();
+}
+
 LogicalResult PlannedAttentionOp::verify() {
   auto emitError = [&] { return emitOpError(); };
   if (failed(checkAttention(*this, attentionTables, emitError)))
     return failure();
-  ShapedType q = shapedType(getQ()), k = shapedType(getK()), v = shapedType(getV());
-  ShapedType out = shapedType(getOut());
+  ShapedType q = shapedType(getQ()), v = shapedType(getV()), out = shapedType(getOut());
   Type element = q.getElementType();
   if (failed(checkShape(out, shapeOfResult(q, v, out.getRank()), "out", emitError)) || // C8
       failed(checkLutHeads(getLutHeads(), out, emitError)) ||
       failed(checkFloat(out.getElementType(), "out", emitError)) || // C21
       failed(checkProductElement(element, out.getElementType(), emitError)))
     return failure();
-  SoftmaxOperands operands{
-      elementShape({q.getDimSize(q.getRank() - 2), k.getDimSize(k.getRank() - 2)}),
-      getRpe(),
-      getKeyPaddingMask(),
-      getAttentionMask(),
-      getKeyPaddingMaskMode(),
-      getAttentionMaskMode()};
-  if (failed(checkSharedHeads(k, q, "k", emitError)) ||
-      failed(checkSharedHeads(v, q, "v", emitError)) ||
-      failed(checkSoftmaxOperands(operands, emitError)) ||
-      failed(checkPositionMasks(PositionMasks::get(*this), operands.shape, emitError)) ||
-      failed(checkSoftCap(getSoftCap(), emitError)))
+  if (failed(checkScoreOperands(*this, emitError)))
     return failure();
   ArrayRef<int64_t> rows = out.getShape().drop_back();
   if (getSink() &&
@@ -401,7 +424,9 @@ LogicalResult PlannedAttentionGradOp::verify() {
     tables = attentionOrderTables;
   else if (given != 0 && given != AttentionGradOperands::count)
     return emitOpError() << "expects 0 or 3 or 6 tables of lists, but got " << given; // C49
-  if (failed(checkAttention(*this, tables, emitError)))
+  if (failed(checkAttention(*this, tables, emitError)) ||
+      failed(checkScoreOperands(*this, emitError)) ||
+      failed(checkSharedGradients(*this, emitError)))
     return failure();
   ShapedType q = shapedType(getQ()), v = shapedType(getV()), out = shapedType(getOut());
   Type element = q.getElementType();

@@ -244,9 +244,7 @@ static bool staysFused(Operation *op, const ::blocksparse::TargetInfo &target) {
   if (auto schedule = op->getAttrOfType<ScheduleAttr>("schedule");
       schedule && schedule.getFamily() != fused)
     return false;
-  ::blocksparse::KernelProblem problem = *getKernelProblem(op);
-  return problem.staticShapes && problem.decomposedFeature.empty() &&
-         ::blocksparse::supports(fused, problem, target);
+  return hasPlannedForm(op) && ::blocksparse::supports(fused, *getKernelProblem(op), target);
 }
 
 /// Says why the gradient of attention is decomposed on a GPU that has fused kernels for it.

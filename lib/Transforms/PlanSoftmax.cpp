@@ -125,12 +125,6 @@ struct PlanSoftmaxGrad : OpConversionPattern<SoftmaxGradOp> {
   }
 };
 
-/// Returns true if `problem` has a planned form: that of attention of static shape, or
-/// of its gradient without masks and biases.
-bool hasPlannedForm(const ::blocksparse::KernelProblem &problem) {
-  return problem.decomposedFeature.empty() && problem.staticShapes;
-}
-
 /// Returns the pattern of the scores of `op`, attention or its gradient, as storage without values.
 template <typename OpTy>
 SparseStorage getScores(OpTy op, const ::blocksparse::KernelProblem &problem) {
@@ -151,9 +145,9 @@ struct PlanAttention : OpConversionPattern<AttentionOp> {
 
   LogicalResult matchAndRewrite(AttentionOp op, OneToNOpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    ::blocksparse::KernelProblem problem = *getKernelProblem(op);
-    if (!hasPlannedForm(problem))
+    if (!hasPlannedForm(op))
       return rejectFused(op);
+    ::blocksparse::KernelProblem problem = *getKernelProblem(op);
     SparseStorage pattern = getScores(op, problem);
     FailureOr<RowTables> tables =
         createRowTables(op, rewriter, pattern, /*transpose=*/false, /*empty=*/false);
@@ -182,9 +176,9 @@ struct PlanAttentionGrad : OpConversionPattern<AttentionGradOp> {
 
   LogicalResult matchAndRewrite(AttentionGradOp op, OneToNOpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    ::blocksparse::KernelProblem problem = *getKernelProblem(op);
-    if (!hasPlannedForm(problem))
+    if (!hasPlannedForm(op))
       return rejectFused(op);
+    ::blocksparse::KernelProblem problem = *getKernelProblem(op);
     SparseStorage pattern = getScores(op, problem);
     FailureOr<RowTables> rows =
         createRowTables(op, rewriter, pattern, /*transpose=*/false, /*empty=*/false);
@@ -204,9 +198,15 @@ struct PlanAttentionGrad : OpConversionPattern<AttentionGradOp> {
         rewriter, op.getLoc(), types, single(adaptor.getQ()), single(adaptor.getK()),
         single(adaptor.getV()), single(adaptor.getOut()), single(adaptor.getLse()),
         single(adaptor.getDout()), rows->segments, rows->entries, columns->segments,
-        columns->entries, /*lists=*/ValueRange(), single(adaptor.getDlse()), inits[0], inits[1],
-        inits[2], inits[3], ArrayRef<int64_t>{problem.block.rows, problem.block.cols},
-        pattern.type.getLutHeads(), op.getScale(), op.getCausal(), op.getScheduleAttr());
+        columns->entries, /*lists=*/ValueRange(), single(adaptor.getRpe()),
+        single(adaptor.getKeyPaddingMask()), single(adaptor.getAttentionMask()),
+        single(adaptor.getKeyLengths()), single(adaptor.getQueryLengths()),
+        single(adaptor.getQuerySegments()), single(adaptor.getKeySegments()),
+        single(adaptor.getDlse()), inits[0], inits[1], inits[2], inits[3],
+        ArrayRef<int64_t>{problem.block.rows, problem.block.cols}, pattern.type.getLutHeads(),
+        op.getScale(), op.getCausal(), op.getCausalOffset(), op.getWindowAttr(),
+        op.getKeyPaddingMaskMode(), op.getAttentionMaskMode(), op.getSoftCapAttr(),
+        op.getScheduleAttr());
     rewriter.replaceOp(op, planned.getResults().take_front(op->getNumResults()));
     return success();
   }

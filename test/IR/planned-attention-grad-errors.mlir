@@ -125,3 +125,51 @@ func.func @c49_columns(%q: memref<4x32x8xf16>, %k: memref<4x32x8xf16>, %v: memre
   blocksparse.planned_attention_grad %q, %k, %v, %out, %lse, %dout segments(%s) entries(%e) columns(%cs, %ce) lists(%l0, %l1, %l2, %l3, %l4, %l5) outs(%dq, %dk, %dv, %u) {block = array<i64: 16, 16>, lut_heads = 1} : (memref<4x32x8xf16>, memref<4x32x8xf16>, memref<4x32x16xf16>, memref<4x32x16xf16>, memref<4x32xf32>, memref<4x32x16xf16>, memref<2x5xi32>, memref<3x2xi32>, memref<2x5xi32>, memref<3x2xi32>, memref<2x8xi32>, memref<3xi32>, memref<3x8xi32>, memref<2x8xi32>, memref<3xi32>, memref<3x2xi32>, memref<4x32x8xf16>, memref<4x32x8xf16>, memref<4x32x16xf16>, memref<4x2x32xf32>) -> ()
   return
 }
+
+// -----
+
+func.func @c53(%q: memref<4x32x8xf16>, %k: memref<3x32x8xf16>, %v: memref<3x32x16xf16>, %out: memref<4x32x16xf16>, %lse: memref<4x32xf32>, %dout: memref<4x32x16xf16>, %s: memref<2x5xi32>, %e: memref<3x2xi32>, %cs: memref<2x5xi32>, %ce: memref<3x2xi32>, %dq: memref<4x32x8xf16>, %dk: memref<3x32x8xf16>, %dv: memref<3x32x16xf16>, %u: memref<4x2x32xf32>) {
+  // expected-error @below {{expects heads of q that are a multiple of the 3 heads of k, but got 4}}
+  blocksparse.planned_attention_grad %q, %k, %v, %out, %lse, %dout segments(%s) entries(%e) columns(%cs, %ce) outs(%dq, %dk, %dv, %u) {block = array<i64: 16, 16>, lut_heads = 1} : (memref<4x32x8xf16>, memref<3x32x8xf16>, memref<3x32x16xf16>, memref<4x32x16xf16>, memref<4x32xf32>, memref<4x32x16xf16>, memref<2x5xi32>, memref<3x2xi32>, memref<2x5xi32>, memref<3x2xi32>, memref<4x32x8xf16>, memref<3x32x8xf16>, memref<3x32x16xf16>, memref<4x2x32xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @c63_heads(%q: memref<4x32x8xf16>, %k: memref<2x32x8xf16>, %v: memref<4x32x16xf16>, %out: memref<4x32x16xf16>, %lse: memref<4x32xf32>, %dout: memref<4x32x16xf16>, %s: memref<2x5xi32>, %e: memref<3x2xi32>, %cs: memref<2x5xi32>, %ce: memref<3x2xi32>, %dq: memref<4x32x8xf16>, %dk: memref<2x32x8xf16>, %dv: memref<4x32x16xf16>, %u: memref<4x2x32xf32>) {
+  // expected-error @below {{expects v to have the 2 heads of k, but got 4}}
+  blocksparse.planned_attention_grad %q, %k, %v, %out, %lse, %dout segments(%s) entries(%e) columns(%cs, %ce) outs(%dq, %dk, %dv, %u) {block = array<i64: 16, 16>, lut_heads = 1} : (memref<4x32x8xf16>, memref<2x32x8xf16>, memref<4x32x16xf16>, memref<4x32x16xf16>, memref<4x32xf32>, memref<4x32x16xf16>, memref<2x5xi32>, memref<3x2xi32>, memref<2x5xi32>, memref<3x2xi32>, memref<4x32x8xf16>, memref<2x32x8xf16>, memref<4x32x16xf16>, memref<4x2x32xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @c63_tables(%q: memref<4x32x8xf16>, %k: memref<2x32x8xf16>, %v: memref<2x32x16xf16>, %out: memref<4x32x16xf16>, %lse: memref<4x32xf32>, %dout: memref<4x32x16xf16>, %s: memref<2x5xi32>, %e: memref<3x2xi32>, %cs: memref<2x5xi32>, %ce: memref<3x2xi32>, %dq: memref<4x32x8xf16>, %dk: memref<2x32x8xf16>, %dv: memref<2x32x16xf16>, %u: memref<4x2x32xf32>) {
+  // expected-error @below {{expects tables of 1 head beside shared heads, but got 4}}
+  blocksparse.planned_attention_grad %q, %k, %v, %out, %lse, %dout segments(%s) entries(%e) columns(%cs, %ce) outs(%dq, %dk, %dv, %u) {block = array<i64: 16, 16>, lut_heads = 4} : (memref<4x32x8xf16>, memref<2x32x8xf16>, memref<2x32x16xf16>, memref<4x32x16xf16>, memref<4x32xf32>, memref<4x32x16xf16>, memref<2x5xi32>, memref<3x2xi32>, memref<2x5xi32>, memref<3x2xi32>, memref<4x32x8xf16>, memref<2x32x8xf16>, memref<2x32x16xf16>, memref<4x2x32xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @c22(%q: memref<4x32x8xf16>, %k: memref<4x32x8xf16>, %v: memref<4x32x16xf16>, %out: memref<4x32x16xf16>, %lse: memref<4x32xf32>, %dout: memref<4x32x16xf16>, %s: memref<2x5xi32>, %e: memref<3x2xi32>, %cs: memref<2x5xi32>, %ce: memref<3x2xi32>, %dq: memref<4x32x8xf16>, %dk: memref<4x32x8xf16>, %dv: memref<4x32x16xf16>, %u: memref<4x2x32xf32>, %x: memref<4x32x48xf32>) {
+  // expected-error @below {{expects rpe to broadcast to ?x?x32x32, but got 4x32x48}}
+  blocksparse.planned_attention_grad %q, %k, %v, %out, %lse, %dout segments(%s) entries(%e) columns(%cs, %ce) rpe(%x) outs(%dq, %dk, %dv, %u) {block = array<i64: 16, 16>, lut_heads = 1} : (memref<4x32x8xf16>, memref<4x32x8xf16>, memref<4x32x16xf16>, memref<4x32x16xf16>, memref<4x32xf32>, memref<4x32x16xf16>, memref<2x5xi32>, memref<3x2xi32>, memref<2x5xi32>, memref<3x2xi32>, memref<4x32x48xf32>, memref<4x32x8xf16>, memref<4x32x8xf16>, memref<4x32x16xf16>, memref<4x2x32xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @c54(%q: memref<4x32x8xf16>, %k: memref<4x32x8xf16>, %v: memref<4x32x16xf16>, %out: memref<4x32x16xf16>, %lse: memref<4x32xf32>, %dout: memref<4x32x16xf16>, %s: memref<2x5xi32>, %e: memref<3x2xi32>, %cs: memref<2x5xi32>, %ce: memref<3x2xi32>, %dq: memref<4x32x8xf16>, %dk: memref<4x32x8xf16>, %dv: memref<4x32x16xf16>, %u: memref<4x2x32xf32>) {
+  // expected-error @below {{expects a finite soft_cap above 0, but got 0.000000e+00}}
+  blocksparse.planned_attention_grad %q, %k, %v, %out, %lse, %dout segments(%s) entries(%e) columns(%cs, %ce) outs(%dq, %dk, %dv, %u) {block = array<i64: 16, 16>, lut_heads = 1, soft_cap = 0.0} : (memref<4x32x8xf16>, memref<4x32x8xf16>, memref<4x32x16xf16>, memref<4x32x16xf16>, memref<4x32xf32>, memref<4x32x16xf16>, memref<2x5xi32>, memref<3x2xi32>, memref<2x5xi32>, memref<3x2xi32>, memref<4x32x8xf16>, memref<4x32x8xf16>, memref<4x32x16xf16>, memref<4x2x32xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @c58(%q: memref<4x32x8xf16>, %k: memref<4x32x8xf16>, %v: memref<4x32x16xf16>, %out: memref<4x32x16xf16>, %lse: memref<4x32xf32>, %dout: memref<4x32x16xf16>, %s: memref<2x5xi32>, %e: memref<3x2xi32>, %cs: memref<2x5xi32>, %ce: memref<3x2xi32>, %dq: memref<4x32x8xf16>, %dk: memref<4x32x8xf16>, %dv: memref<4x32x16xf16>, %u: memref<4x2x32xf32>) {
+  // expected-error @below {{expects causal or window with causal_offset 3, but got neither}}
+  blocksparse.planned_attention_grad %q, %k, %v, %out, %lse, %dout segments(%s) entries(%e) columns(%cs, %ce) outs(%dq, %dk, %dv, %u) {block = array<i64: 16, 16>, lut_heads = 1, causal_offset = 3} : (memref<4x32x8xf16>, memref<4x32x8xf16>, memref<4x32x16xf16>, memref<4x32x16xf16>, memref<4x32xf32>, memref<4x32x16xf16>, memref<2x5xi32>, memref<3x2xi32>, memref<2x5xi32>, memref<3x2xi32>, memref<4x32x8xf16>, memref<4x32x8xf16>, memref<4x32x16xf16>, memref<4x2x32xf32>) -> ()
+  return
+}

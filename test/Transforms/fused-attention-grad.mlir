@@ -1,6 +1,7 @@
 // The gradient of attention stays one operation where kernels compute it so, and its plan has work lists.
 // RUN: blocksparse-opt %s -split-input-file -blocksparse-decompose-attention=target=cuda:sm_90a -verify-diagnostics | FileCheck %s --check-prefix=HOPPER
 // RUN: blocksparse-opt %s -split-input-file -blocksparse-decompose-attention=target=cuda:sm_80 2>/dev/null | FileCheck %s --check-prefix=OTHER --implicit-check-not=blocksparse.attention
+// RUN: blocksparse-opt %s -split-input-file -blocksparse-decompose-attention=target=cpu 2>/dev/null | FileCheck %s --check-prefix=CPU
 // RUN: blocksparse-opt %s -split-input-file -blocksparse-to-planned=target=cuda:sm_90a 2>/dev/null | FileCheck %s --check-prefix=PLAN
 
 #l = #blocksparse.layout<64x64, grid 2x3, mask "011/100">
@@ -82,4 +83,46 @@ func.func @with_dlse(%q: tensor<1x128x64xbf16>, %k: tensor<1x192x64xbf16>, %v: t
 func.func @one_kernel(%q: tensor<1x128x128xbf16>, %k: tensor<1x256x128xbf16>, %v: tensor<1x256x128xbf16>, %out: tensor<1x128x128xbf16>, %lse: tensor<1x128xf32>, %dout: tensor<1x128x128xbf16>) -> (tensor<1x128x128xbf16>, tensor<1x256x128xbf16>, tensor<1x256x128xbf16>) {
   %dq, %dk, %dv = blocksparse.attention_grad %q, %k, %v, %out, %lse, %dout layout(#l) {scale = 0.125, schedule = #blocksparse.schedule<cuda.attention, kernels = 1>} : (tensor<1x128x128xbf16>, tensor<1x256x128xbf16>, tensor<1x256x128xbf16>, tensor<1x128x128xbf16>, tensor<1x128xf32>, tensor<1x128x128xbf16>) -> (tensor<1x128x128xbf16>, tensor<1x256x128xbf16>, tensor<1x256x128xbf16>)
   return %dq, %dk, %dv : tensor<1x128x128xbf16>, tensor<1x256x128xbf16>, tensor<1x256x128xbf16>
+}
+
+// -----
+
+#l = #blocksparse.layout<64x64, grid 2x3, mask "011/100">
+
+// HOPPER-LABEL: @windowed(
+// HOPPER: blocksparse.softmax_grad
+// CPU-LABEL: @windowed(
+// CPU: blocksparse.attention_grad
+func.func @windowed(%q: tensor<1x128x64xbf16>, %k: tensor<1x192x64xbf16>, %v: tensor<1x192x64xbf16>, %out: tensor<1x128x64xbf16>, %lse: tensor<1x128xf32>, %dout: tensor<1x128x64xbf16>) -> (tensor<1x128x64xbf16>, tensor<1x192x64xbf16>, tensor<1x192x64xbf16>) {
+  // expected-remark @below {{is computed by several kernels: expects attention without masks, biases and their like, but got window}}
+  %dq, %dk, %dv = blocksparse.attention_grad %q, %k, %v, %out, %lse, %dout layout(#l) {window = array<i64: 5, -1>} : (tensor<1x128x64xbf16>, tensor<1x192x64xbf16>, tensor<1x192x64xbf16>, tensor<1x128x64xbf16>, tensor<1x128xf32>, tensor<1x128x64xbf16>) -> (tensor<1x128x64xbf16>, tensor<1x192x64xbf16>, tensor<1x192x64xbf16>)
+  return %dq, %dk, %dv : tensor<1x128x64xbf16>, tensor<1x192x64xbf16>, tensor<1x192x64xbf16>
+}
+
+// -----
+
+#l = #blocksparse.layout<64x64, grid 2x3, mask "011/100">
+
+// HOPPER-LABEL: @shared(
+// HOPPER: blocksparse.softmax_grad
+// CPU-LABEL: @shared(
+// CPU: blocksparse.attention_grad
+func.func @shared(%q: tensor<4x128x64xbf16>, %k: tensor<2x192x64xbf16>, %v: tensor<2x192x64xbf16>, %out: tensor<4x128x64xbf16>, %lse: tensor<4x128xf32>, %dout: tensor<4x128x64xbf16>) -> (tensor<4x128x64xbf16>, tensor<2x192x64xbf16>, tensor<2x192x64xbf16>) {
+  // expected-remark @below {{is computed by several kernels: expects attention without masks, biases and their like, but got shared heads}}
+  %dq, %dk, %dv = blocksparse.attention_grad %q, %k, %v, %out, %lse, %dout layout(#l) {causal} : (tensor<4x128x64xbf16>, tensor<2x192x64xbf16>, tensor<2x192x64xbf16>, tensor<4x128x64xbf16>, tensor<4x128xf32>, tensor<4x128x64xbf16>) -> (tensor<4x128x64xbf16>, tensor<2x192x64xbf16>, tensor<2x192x64xbf16>)
+  return %dq, %dk, %dv : tensor<4x128x64xbf16>, tensor<2x192x64xbf16>, tensor<2x192x64xbf16>
+}
+
+// -----
+
+#l = #blocksparse.layout<64x64, grid 2x3, mask "011/100">
+
+// HOPPER-LABEL: @with_drpe(
+// HOPPER: blocksparse.softmax_grad
+// CPU-LABEL: @with_drpe(
+// CPU: blocksparse.softmax_grad
+func.func @with_drpe(%q: tensor<1x128x64xbf16>, %k: tensor<1x192x64xbf16>, %v: tensor<1x192x64xbf16>, %out: tensor<1x128x64xbf16>, %lse: tensor<1x128xf32>, %dout: tensor<1x128x64xbf16>, %x: tensor<1x192xf32>) -> (tensor<1x128x64xbf16>, tensor<1x192x64xbf16>, tensor<1x192x64xbf16>, tensor<1x192xf32>) {
+  // expected-remark @below {{is computed by several kernels: expects attention without masks, biases and their like, but got drpe}}
+  %dq, %dk, %dv, %drpe = blocksparse.attention_grad %q, %k, %v, %out, %lse, %dout rpe(%x) layout(#l) {causal} : (tensor<1x128x64xbf16>, tensor<1x192x64xbf16>, tensor<1x192x64xbf16>, tensor<1x128x64xbf16>, tensor<1x128xf32>, tensor<1x128x64xbf16>, tensor<1x192xf32>) -> (tensor<1x128x64xbf16>, tensor<1x192x64xbf16>, tensor<1x192x64xbf16>, tensor<1x192xf32>)
+  return %dq, %dk, %dv, %drpe : tensor<1x128x64xbf16>, tensor<1x192x64xbf16>, tensor<1x192x64xbf16>, tensor<1x192xf32>
 }

@@ -276,6 +276,11 @@ def C49 : BlockSparse_Constraint<
   "expects <table> of lists of rank <rank>, but got rank <rank>",
   "expects <table> of lists to have <columns> columns, but got <columns>"]>;
 
+def C63 : BlockSparse_Constraint<
+  "Keys and values of shared heads have as many heads as each other, and tables of one head.", [
+  "expects v to have the <heads> heads of k, but got <heads>",
+  "expects tables of 1 head beside shared heads, but got <lut_heads>"]>;
+
 def C61 : BlockSparse_Constraint<
   "The callee is a declared function on strided buffers and numbers that returns a status of i32.", [
   "expects a declared function @<name>, but got <what there is>",
@@ -290,7 +295,7 @@ defvar BlockSparse_AllConstraints = [
   C1, C2, C3, C4, C5, C6, C7, C8, C9, C10, C11, C12, C13, C14, C15, C16, C17, C18, C19, C20, C21,
   C22, C23, C24, C25, C26, C27, C28, C29, C30, C31, C32, C33, C34, C35, C36, C37, C38, C39, C40,
   C41, C42, C43, C44, C45, C46, C47, C48, C49, C50, C51, C52, C53, C54, C55, C56, C57, C58, C59, C60, C61,
-  C62];
+  C62, C63];
 
 // `text` is a list of sentences in Markdown below a heading, or empty for an empty list. The
 // indentation is that of descriptions in the ODS files, from which mlir-tblgen removes it.

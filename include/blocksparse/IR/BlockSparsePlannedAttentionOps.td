@@ -71,10 +71,14 @@ def BlockSparse_PlannedAttentionGradOp
     and `column_entries` are the same table with queries and keys exchanged. The value blocks of the
     entries are not used.
 
+    Bias, masks, soft cap and shared heads are those of planned_attention. The tables of a layout of
+    several heads have no shared heads.
+
     The destination `rows` holds what the gradients need of each row: its shift, -log2(e) * lse, or
     -inf where lse is -inf; and its sum, that of out * dout, less dlse.
   }];
-  let constraints = [C7, C8, C9, C21, C26, C34, C37, C46, C49];
+  let constraints = !listconcat([C7, C8, C9, C21, C22, C23, C24, C25, C26, C34, C37, C46, C49],
+                                BlockSparse_PositionConstraints, [C53, C54, C63]);
   let atRunTime = ["Tables hold indices inside q and k, and write each block row and block column once."];
   let postconditions = [
     "Rows of q, and rows of k and v, that no allowed element belongs to have gradients of 0.",
@@ -110,23 +114,31 @@ def BlockSparse_PlannedAttentionGradOp
     Arg<BlockSparse_RowEntries, "entries of the row LUT of the transpose">:$column_entries,
     Arg<Variadic<BlockSparse_WorkTable>,
         "tiles, workers and steps of keys, then those of queries, or none">:$lists,
+    Arg<Optional<BlockSparse_FloatMatrices>, "bias that is added to the scores">:$rpe,
+    Arg<Optional<BlockSparse_ColumnMask>, "mask of keys">:$key_padding_mask,
+    Arg<Optional<BlockSparse_Matrices>, "mask of elements">:$attention_mask,
+    Arg<Optional<BlockSparse_Lengths>, "keys that are allowed">:$key_lengths,
+    Arg<Optional<BlockSparse_Lengths>, "queries that are allowed">:$query_lengths,
+    Arg<Optional<BlockSparse_Segments>, "segment of each query">:$query_segments,
+    Arg<Optional<BlockSparse_Segments>, "segment of each key">:$key_segments,
     Arg<Optional<BlockSparse_LogSumExp>, "gradient of the log-sum-exp of each row">:$dlse,
     Arg<BlockSparse_FloatMatrices, "destination of the gradient of q">:$dq,
     Arg<BlockSparse_FloatMatrices, "destination of the gradient of k">:$dk,
     Arg<BlockSparse_FloatMatrices, "destination of the gradient of v">:$dv,
     Arg<BlockSparse_FloatMatrices,
         "destination of the shifts and sums of the rows, [.., 2, M], in the accumulation type">:$rows),
-    BlockSparse_BlockArg, BlockSparse_LutHeadsArg, (ins
-    Arg<DefaultValuedAttr<F64Attr, "1.0">, "factor of the scores">:$scale,
-    Arg<UnitAttr, "keys beyond the row are forbidden">:$causal),
+    BlockSparse_BlockArg, BlockSparse_LutHeadsArg, BlockSparse_SoftmaxAttrs, (ins
+    Arg<OptionalAttr<F64Attr>, "bound of the scaled scores; absent, there is none">:$soft_cap),
     BlockSparse_ScheduleArg);
-  let assemblyFormat = [{
+  let assemblyFormat = !strconcat([{
     $q `,` $k `,` $v `,` $out `,` $lse `,` $dout `segments` `(` $segments `)`
     `entries` `(` $entries `)` `columns` `(` $column_segments `,` $column_entries `)`
-    (`lists` `(` $lists^ `)`)? (`dlse` `(` $dlse^ `)`)?
-    `outs` `(` $dq `,` $dk `,` $dv `,` $rows `)` attr-dict
+    (`lists` `(` $lists^ `)`)?
+  }], BlockSparse_MaskFormat, BlockSparse_PositionFormat, [{
+    (`dlse` `(` $dlse^ `)`)? `outs` `(` $dq `,` $dk `,` $dv `,` $rows `)` attr-dict
     `:` functional-type(operands, results)
-  }];
+  }]);
+  let declarations = BlockSparse_MayForbid;
 }
 
 #endif // BLOCKSPARSE_IR_PLANNED_ATTENTION_OPS_TD

@@ -27,6 +27,10 @@ bool isScheduledFor(Operation *op, ::blocksparse::KernelFamily family,
 bool allowsFamily(Operation *op, ::blocksparse::KernelFamily family,
                   const ::blocksparse::GPUFacts &facts);
 
+/// Returns true if `op`, attention or its gradient on tensors, has a planned form: its shapes are
+/// static, and it has nothing that only its decomposition computes.
+bool hasPlannedForm(Operation *op);
+
 /// Returns an empty string if "cuda.mma" kernels compute `op` on a GPU with `facts`, else the
 /// reason why they do not.
 std::string checkMmaSupport(Operation *op, const ::blocksparse::GPUFacts &facts);

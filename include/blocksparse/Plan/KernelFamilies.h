@@ -120,8 +120,8 @@ struct KernelProblem {
   bool positiveScale = true;
   /// True if the factor alpha of a sampled product is known only when the program runs.
   bool dynamicAlpha = false;
-  /// Name of an operand or attribute of an Attention problem that only its decomposition computes;
-  /// empty if there is none.
+  /// Name of what an Attention problem has that kernels of tensor cores do not compute; empty if
+  /// there is nothing.
   std::string decomposedFeature;
   /// Position bias and masks of a softmax.
   std::vector<RowOperand> rowOperands;

@@ -175,8 +175,9 @@ def MaterializeLutsPass : Pass<"blocksparse-materialize-luts", "::mlir::ModuleOp
     are empty (or the inner dimension is 0), and if `beta` is 0 there is no `input`: operands that
     must not be read cannot be read.
 
-    attention becomes planned_attention, and attention_grad planned_attention_grad; those with masks or
-    biases must have been decomposed. A dynamic extent that no operand determines is an error.
+    attention becomes planned_attention, and attention_grad planned_attention_grad; those without a
+    planned form, of open sizes for example, must have been decomposed. A dynamic extent
+    that no operand determines is an error.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
                            "::mlir::tensor::TensorDialect"];

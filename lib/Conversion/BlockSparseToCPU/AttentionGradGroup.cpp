@@ -13,34 +13,8 @@
 using namespace mlir;
 using namespace mlir::blocksparse;
 
-namespace {
-
-/// Tells PositionMasks what planned_attention_grad knows of positions: `causal`.
-struct CausalAlone {
-  bool causal;
-
-  bool getCausal() const { return causal; }
-  int64_t getCausalOffset() const { return 0; }
-  std::optional<ArrayRef<int64_t>> getWindow() const { return std::nullopt; }
-  Value getKeyLengths() const { return {}; }
-  Value getQueryLengths() const { return {}; }
-  Value getQuerySegments() const { return {}; }
-  Value getKeySegments() const { return {}; }
-};
-
-} // namespace
-
-static PositionMasks getPositions(ImplicitLocOpBuilder &b, PlannedAttentionGradOp op) {
-  return PositionMasks(b, CausalAlone{op.getCausal()}, [](Value operand) { return operand; });
-}
-
 static int64_t countCols(Value matrices) {
   return cast<MemRefType>(matrices.getType()).getShape().back();
-}
-
-static DenseView viewRows(ImplicitLocOpBuilder &b, Value vectors) {
-  int64_t rank = cast<MemRefType>(vectors.getType()).getRank();
-  return DenseView::get(b, vectors, DenseAxes::ofRowVectors(rank));
 }
 
 /// Returns the most keys of a chunk. The queries of a group are packed once for each.
@@ -59,14 +33,16 @@ static TileShape chooseTile(PlannedAttentionGradOp op, const CPULoweringOptions 
 
 AttentionGradGroup::AttentionGradGroup(ImplicitLocOpBuilder &b, PlannedAttentionGradOp op,
                                        const CPULoweringOptions &options)
-    : b(b), q(DenseView::get(b, op.getQ(), /*transposed=*/true)),
-      dout(DenseView::get(b, op.getDout(), /*transposed=*/true)), k(DenseView::get(b, op.getK())),
-      v(DenseView::get(b, op.getV())), lse(viewRows(b, op.getLse())),
+    : b(b), views(b, op, [](Value operand) { return operand; }),
+      q(DenseView::get(b, op.getQ(), /*transposed=*/true)),
+      dout(DenseView::get(b, op.getDout(), /*transposed=*/true)),
       rows(DenseView::get(b, op.getRows())), depth(countCols(op.getQ())),
-      width(countCols(op.getV())), mostKeys(chooseChunk(op)), forbids(op.getCausal()),
+      width(countCols(op.getV())), mostKeys(chooseChunk(op)), forbids(op.mayForbid()),
       scoreTile(chooseTile(op, options)),
       group(b, scoreTile, mostKeys,
-            ScoreRules{op.getScale().convertToDouble(), /*softCap=*/0, getPositions(b, op)}) {}
+            ScoreRules{op.getScale().convertToDouble(),
+                       op.getSoftCap() ? op.getSoftCap()->convertToDouble() : 0, views.positions,
+                       /*keepsSlopes=*/true}) {}
 
 Value AttentionGradGroup::allocateRows(int64_t count) const {
   return allocateScratch(b, MemRefType::get({count, scoreTile.cols}, scoreTile.accumulator), {});
@@ -83,7 +59,7 @@ void AttentionGradGroup::allocate(Value taskBatch, Value taskHead) {
   slopes = allocateRows(tileKeys);
   keyRows.emplace(b, mostKeys, depth, scoreTile.accumulator);
   valueRows.emplace(b, mostKeys, width, scoreTile.accumulator);
-  group.allocate({});
+  group.allocate(views.getTerms(b, batch, head));
 }
 
 void AttentionGradGroup::release() {
@@ -105,14 +81,14 @@ void AttentionGradGroup::enter(Value row, Value count) {
   pack(q, depth, queryPanel);
   pack(dout, width, doutPanel);
   emitStatistics(row, count);
-  group.enter(batch, row, count, k.rows());
+  group.enter(batch, row, count, views.k.rows());
 }
 
 /// Loads lse and the sums of the queries of the group. Lanes without a query have those of the last
 /// one.
 void AttentionGradGroup::emitStatistics(Value row, Value count) {
   Value zero = indexConstant(b, 0), one = indexConstant(b, 1), last = Int(b, count) - 1;
-  MatrixView logarithmsOfRows = lse.matrix(b, batch, head),
+  MatrixView logarithmsOfRows = views.lse.matrix(b, batch, head),
              sumsOfRows = rows.matrix(b, batch, head);
   emitLoop(b, zero, indexConstant(b, scoreTile.cols), 1, [&](Builder &, Value lane) {
     Value query = Int(b, row) + indexMin(b, lane, last);
@@ -132,8 +108,8 @@ void AttentionGradGroup::emitStatistics(Value row, Value count) {
 }
 
 void AttentionGradGroup::emitWeights(KeyChunk keys) {
-  keyRows->enter(b, k.matrix(b, batch, head), keys.first, keys.count, scoreTile.lanes);
-  valueRows->enter(b, v.matrix(b, batch, head), keys.first, keys.count, scoreTile.lanes);
+  keyRows->enter(b, views.getKeys(b, batch, head), keys.first, keys.count, scoreTile.lanes);
+  valueRows->enter(b, views.getValues(b, batch, head), keys.first, keys.count, scoreTile.lanes);
   group.emitProducts(keys, *keyRows, depth, queryPanel, powers);
   group.emitScores(keys, powers, SmallVector<Value>(group.vectors(), group.lowest()));
   group.emitProducts(keys, *valueRows, width, doutPanel, slopes);
@@ -152,6 +128,8 @@ void AttentionGradGroup::emitWeights(KeyChunk keys) {
       p = arith::SelectOp::create(b, isNone, none, p);
       Value dp = group.load(slopes, key, i, group.vectorType());
       Value slope = arith::MulFOp::create(b, p, arith::SubFOp::create(b, dp, sums[i]));
+      if (Value ofCap = group.slopes())
+        slope = arith::MulFOp::create(b, slope, group.load(ofCap, key, i, group.vectorType()));
       Value isZero = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, p, none);
       group.store(p, powers, key, i);
       group.store(arith::SelectOp::create(b, isZero, none, slope), slopes, key, i);

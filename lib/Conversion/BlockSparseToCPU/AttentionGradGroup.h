@@ -17,13 +17,13 @@ namespace mlir::blocksparse {
 
 /// Emits, for a group of as many queries as a register tile has columns and one chunk of keys after
 /// another, p = e^(score - lse) and p * (dout . v - sum), where sum is that of out * dout over the
-/// row, less dlse.
+/// row, less dlse. With a soft cap, the second one has the derivative of the capped score, too.
 class AttentionGradGroup {
 public:
   AttentionGradGroup(ImplicitLocOpBuilder &b, PlannedAttentionGradOp op,
                      const CPULoweringOptions &options);
 
-  /// Allocates the scratch of a task of head `head` of `batch`, and frees it.
+  /// Allocates the scratch of head `head` of the queries of `batch`, and frees it.
   void allocate(Value batch, Value head);
   void release();
   /// Makes queries [row, row + count) the group.
@@ -53,7 +53,8 @@ private:
   Value allocateRows(int64_t rows) const;
 
   ImplicitLocOpBuilder &b;
-  DenseView q, dout, k, v, lse, rows;
+  AttentionViews views;
+  DenseView q, dout, rows;
   int64_t depth, width, mostKeys;
   bool forbids;
   TileShape scoreTile;

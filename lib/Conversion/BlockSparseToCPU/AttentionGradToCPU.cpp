@@ -7,8 +7,10 @@
 // AttentionGradGroup computes the probabilities and the gradients of scores again. Each task writes
 // rows of its own, in an order that does not depend on the number of threads.
 //
-// A NaN that only forbidden elements multiply must not reach a gradient. If a gradient is NaN and
-// `causal` may forbid elements, it is computed again without the weights that are 0.
+// Where heads of queries share keys, gradients of keys are sums over the heads, in their order.
+//
+// A NaN that only forbidden elements multiply must not reach a gradient. If a gradient is NaN and a
+// mask may forbid elements, it is computed again without the weights that are 0.
 
 #include "../AttentionGradRow.h"
 #include "AttentionGradGroup.h"
@@ -33,11 +35,12 @@ protected:
   GradLowering(ImplicitLocOpBuilder &b, PlannedAttentionGradOp op,
                const CPULoweringOptions &options, Value segmentTable, Value entryTable)
       : b(b), op(op), group(b, op, options), segments(SegmentView::get(b, segmentTable)),
-        entries(EntryView::get(b, entryTable)), out(DenseView::get(b, op.getOut())),
-        queries(out.rows()), keys(DenseView::get(b, op.getK()).rows()) {}
+        entries(EntryView::get(b, entryTable)), queries(DenseView::get(b, op.getQ()).rows()),
+        keys(DenseView::get(b, op.getK()).rows()) {}
 
-  /// Emits the tasks of all segments; `body` emits the one whose state this object has.
-  void emitTasks(llvm::function_ref<void()> body);
+  /// Emits the tasks of all segments for each head of `gradient`; `body` emits the one whose state
+  /// this object has.
+  void emitTasks(const DenseView &gradient, llvm::function_ref<void()> body);
   /// Emits `body` for each entry of the task's segment, with the index of its dense block.
   void emitEntries(llvm::function_ref<void(Value block)> body);
   /// Emits `body` for the groups of the queries of block row `block`.
@@ -61,7 +64,6 @@ protected:
   AttentionGradGroup group;
   SegmentView segments;
   EntryView entries;
-  DenseView out;
   /// Numbers of all queries and keys.
   Value queries, keys;
 
@@ -91,7 +93,7 @@ private:
 class KeyGradLowering : GradLowering {
 public:
   KeyGradLowering(ImplicitLocOpBuilder &b, PlannedAttentionGradOp op,
-                  const CPULoweringOptions &options);
+                  const CPULoweringOptions &options, int64_t sharing);
   void run();
 
 private:
@@ -105,14 +107,19 @@ private:
   };
 
   void emitChunk(KeyChunk chunk);
+  void emitQueries(KeyChunk chunk, Value skipsZeros);
   void emitProducts(Side &side, Value weights, KeyChunk chunk, Value row, Value count,
                     Value skipsZeros);
   void emitStores(const Side &side, KeyChunk chunk);
   int64_t tileKeys() const { return llvm::alignTo(group.chunkKeys(), group.tile().rows); }
 
   Side dk, dv;
+  /// Heads of queries that share the head of the task.
+  int64_t sharing;
   /// Scratch: a column tile of a factor.
   Value panel;
+  /// The head of queries that is being emitted.
+  Value queryHead;
 };
 
 } // namespace
@@ -121,17 +128,15 @@ private:
 // Both sides
 //===----------------------------------------------------------------------===//
 
-void GradLowering::emitTasks(llvm::function_ref<void()> body) {
+void GradLowering::emitTasks(const DenseView &gradient, llvm::function_ref<void()> body) {
   bool shared = op.getLutHeads() == 1;
-  Value headLoop = shared ? out.heads() : indexConstant(b, 1);
-  emitTaskLoop(b, {out.batches(), headLoop, segments.rows()}, [&](ValueRange at) {
+  Value headLoop = shared ? gradient.heads() : indexConstant(b, 1);
+  emitTaskLoop(b, {gradient.batches(), headLoop, segments.rows()}, [&](ValueRange at) {
     batch = at[0];
     segment = at[2];
     head = shared ? at[1] : segments.field(b, batch, segment, SegmentTable::Head);
     tile = segments.field(b, batch, segment, SegmentTable::Tile);
-    group.allocate(batch, head);
     body();
-    group.release();
   });
 }
 
@@ -167,7 +172,7 @@ void GradLowering::emitIfUsed(KeyChunk chunk, llvm::function_ref<void()> body) {
 
 void GradLowering::emitRepaired(ValueRange results, llvm::function_ref<void(Value)> compute) {
   Value no = arith::ConstantIntOp::create(b, b.getI1Type(), 0);
-  if (!op.getCausal())
+  if (!op.mayForbid())
     return compute(no);
   // A loop of two turns has the code once.
   Value yes = arith::ConstantIntOp::create(b, b.getI1Type(), 1), zero = indexConstant(b, 0);
@@ -210,10 +215,12 @@ QueryGradLowering::QueryGradLowering(ImplicitLocOpBuilder &b, PlannedAttentionGr
 }
 
 void QueryGradLowering::run() {
-  emitTasks([&] {
+  emitTasks(dq, [&] {
+    group.allocate(batch, head);
     results = allocate(llvm::alignTo(depth, productTile.rows));
     emitGroups(tile, [&](Value row, Value count) { emitGroup(row, count); });
     freeScratch(b, results);
+    group.release();
   });
 }
 
@@ -265,8 +272,9 @@ void QueryGradLowering::emitProducts(KeyChunk chunk, Value skipsZeros) {
 //===----------------------------------------------------------------------===//
 
 KeyGradLowering::KeyGradLowering(ImplicitLocOpBuilder &b, PlannedAttentionGradOp op,
-                                 const CPULoweringOptions &options)
-    : GradLowering(b, op, options, op.getColumnSegments(), op.getColumnEntries()) {
+                                 const CPULoweringOptions &options, int64_t sharing)
+    : GradLowering(b, op, options, op.getColumnSegments(), op.getColumnEntries()),
+      sharing(sharing) {
   dk = {DenseView::get(b, op.getQ()), DenseView::get(b, op.getDk()), group.keyCols(),
         op.getScale().convertToDouble(), Value()};
   dv = {DenseView::get(b, op.getDout()), DenseView::get(b, op.getDv()), group.valueCols(),
@@ -274,7 +282,7 @@ KeyGradLowering::KeyGradLowering(ImplicitLocOpBuilder &b, PlannedAttentionGradOp
 }
 
 void KeyGradLowering::run() {
-  emitTasks([&] {
+  emitTasks(dk.gradient, [&] {
     panel = allocate(group.tile().cols);
     for (Side *side : {&dk, &dv})
       side->sums = allocate(llvm::divideCeil(side->cols, group.tile().cols) * tileKeys());
@@ -288,19 +296,29 @@ void KeyGradLowering::emitChunk(KeyChunk chunk) {
   emitRepaired({dk.sums, dv.sums}, [&](Value skipsZeros) {
     fillZeros(dk.sums);
     fillZeros(dv.sums);
-    emitEntries([&](Value block) {
-      emitGroups(block, [&](Value row, Value count) {
-        group.enter(row, count);
-        emitIfUsed(chunk, [&] {
-          group.emitWeights(chunk);
-          emitProducts(dk, group.gradients(), chunk, row, count, skipsZeros);
-          emitProducts(dv, group.probabilities(), chunk, row, count, skipsZeros);
-        });
-      });
+    emitLoop(b, indexConstant(b, 0), indexConstant(b, sharing), 1, [&](Builder &, Value number) {
+      queryHead = Int(b, Int(b, head) * sharing) + number;
+      emitQueries(chunk, skipsZeros);
     });
   });
   emitStores(dk, chunk);
   emitStores(dv, chunk);
+}
+
+/// Adds what the queries of a head give to a chunk of keys.
+void KeyGradLowering::emitQueries(KeyChunk chunk, Value skipsZeros) {
+  group.allocate(batch, queryHead);
+  emitEntries([&](Value block) {
+    emitGroups(block, [&](Value row, Value count) {
+      group.enter(row, count);
+      emitIfUsed(chunk, [&] {
+        group.emitWeights(chunk);
+        emitProducts(dk, group.gradients(), chunk, row, count, skipsZeros);
+        emitProducts(dv, group.probabilities(), chunk, row, count, skipsZeros);
+      });
+    });
+  });
+  group.release();
 }
 
 /// Emits sums += weights times rows [row, row + count) of the factor.
@@ -308,7 +326,7 @@ void KeyGradLowering::emitProducts(Side &side, Value weights, KeyChunk chunk, Va
                                    Value count, Value skipsZeros) {
   TileShape shape = group.tile();
   Value zero = indexConstant(b, 0), width = indexConstant(b, side.cols);
-  MatrixView factor = side.factor.matrix(b, batch, head);
+  MatrixView factor = side.factor.matrix(b, batch, queryHead);
   Value unitStride = factor.hasUnitStride(b);
   int64_t tiles = llvm::divideCeil(side.cols, shape.cols);
   emitLoop(b, zero, indexConstant(b, tiles), 1, [&](Builder &, Value colTile) {
@@ -354,6 +372,6 @@ void mlir::blocksparse::lowerToLoops(ImplicitLocOpBuilder &b, PlannedAttentionGr
   AttentionGradItems items(b, op, IRMapping());
   emitParallel(b, items.rowSizes(b),
                [&](ImplicitLocOpBuilder &b, ValueRange index) { items.emitRow(b, index); });
-  KeyGradLowering(b, op, options).run();
+  KeyGradLowering(b, op, options, items.sharingHeads()).run();
   QueryGradLowering(b, op, options).run();
 }

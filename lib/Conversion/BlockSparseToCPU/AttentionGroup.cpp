@@ -76,10 +76,12 @@ void AttentionGroup::allocate(ArrayRef<AttentionTerm> terms) {
     bounds = allocateRows(b.getI32Type(), 2);
   if (rules.positions.getKeySegments())
     ownSegments = allocateRows(b.getI32Type(), 1);
+  if (rules.softCap > 0 && rules.keepsSlopes)
+    capSlopes = allocateRows(type, chunkKeys);
 }
 
 void AttentionGroup::release() {
-  for (Value *scratch : {&biases, &gates, &bounds, &ownSegments}) {
+  for (Value *scratch : {&biases, &gates, &bounds, &ownSegments, &capSlopes}) {
     if (*scratch)
       freeScratch(b, *scratch);
     *scratch = {};
@@ -195,11 +197,17 @@ void AttentionGroup::emitTerms(KeyChunk keys) {
   });
 }
 
-/// Returns the score of a product before anything is added to it.
-Value AttentionGroup::emitScaled(Value product) {
+/// Returns the score of a product before anything is added to it. The product is that of vector
+/// `vector` of queries with a key.
+Value AttentionGroup::emitScaled(Value product, Value key, int64_t vector) {
   if (rules.softCap > 0) {
     Value scaled = arith::MulFOp::create(b, product, constant(rules.scale / rules.softCap));
-    return arith::MulFOp::create(b, device::deviceTanh(b, scaled), constant(rules.softCap));
+    Value tanh = device::deviceTanh(b, scaled);
+    if (capSlopes) {
+      Value square = arith::MulFOp::create(b, tanh, tanh);
+      store(arith::SubFOp::create(b, constant(1), square), capSlopes, key, vector);
+    }
+    return arith::MulFOp::create(b, tanh, constant(rules.softCap));
   }
   return rules.scale == 1 ? product
                           : arith::MulFOp::create(b, product, constant(rules.scale)).getResult();
@@ -249,7 +257,7 @@ SmallVector<Value> AttentionGroup::emitMasked(KeyChunk keys, Value products,
     KeyFacts facts = getFacts(Int(b, keys.first) + key);
     SmallVector<Value> next;
     for (int64_t i = 0; i < vectors(); ++i) {
-      Value score = emitScaled(load(products, key, i, vectorType()));
+      Value score = emitScaled(load(products, key, i, vectorType()), key, i);
       if (!rowTerms.empty())
         score = arith::AddFOp::create(b, score, load(biases, key, i, vectorType()));
       if (facts.bias)

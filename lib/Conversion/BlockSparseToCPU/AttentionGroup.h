@@ -24,6 +24,8 @@ struct KeyChunk {
 struct ScoreRules {
   double scale = 1, softCap = 0;
   PositionMasks positions;
+  /// True if the derivatives of capped scores by the scaled products are kept.
+  bool keepsSlopes = false;
 };
 
 /// Emits the scores of a group of as many queries as a register tile has columns, for one chunk of
@@ -51,6 +53,10 @@ public:
   /// the largest scores of the chunk and of `largest`, one vector for each of the tile.
   SmallVector<Value> emitScores(KeyChunk keys, Value products, ArrayRef<Value> largest);
 
+  /// Returns the derivatives of the scores of the chunk by the scaled products, [keys, tile.cols];
+  /// null if they are 1 or not kept.
+  Value slopes() const { return capSlopes; }
+
   /// Returns i1: one of the first `rows` rows of a memref [.., tile.cols] holds NaN.
   Value hasNaN(Value memref, Value rows);
   /// Return vector `vector` of row `row` of a memref [.., tile.cols], and store it.
@@ -69,7 +75,7 @@ private:
   void emitTerms(KeyChunk keys);
   SmallVector<Value> emitMasked(KeyChunk keys, Value products, ArrayRef<Value> largest,
                                 bool bounded);
-  Value emitScaled(Value product);
+  Value emitScaled(Value product, Value key, int64_t vector);
 
   /// Holds the columns that the position allows: a vector of i32 for each vector of queries, and
   /// the first and last bounds of all of them.
@@ -90,10 +96,10 @@ private:
   Type type;
   ScoreRules rules;
 
-  /// State of the task: terms, what is added to scores and whether masks allow them, and bounds and
-  /// segments of queries.
+  /// State of the task: terms, what is added to scores and whether masks allow them, bounds and
+  /// segments of queries, and derivatives of capped scores.
   SmallVector<AttentionTerm> rowTerms, colTerms;
-  Value biases, gates, bounds, ownSegments;
+  Value biases, gates, bounds, ownSegments, capSlopes;
   /// State of the group: its queries, their number, and all keys.
   Value batch, row, count, allKeys;
   Bounds group;

@@ -86,7 +86,7 @@ static constexpr FamilyKernel attentionGradRepair = {
     PlannedAttentionGradOp::getOperationName(),
     KernelPart::ZeroRepair,
     [](const ::blocksparse::GPUFacts &facts, Operation *op) {
-      return cast<PlannedAttentionGradOp>(op).getCausal() &&
+      return cast<PlannedAttentionGradOp>(op).mayForbid() &&
              getKernelChain(facts, op, KernelPart::Result).size() > 1;
     },
     nullptr,

@@ -1,6 +1,11 @@
-// The gradient of attention with each mask, a bias, a soft cap and shared heads. Rows, keys and columns end inside of blocks.
-// RUN: blocksparse-run %s --all-functions --check --poison --target=cpu
+// The gradient of attention with masks, biases, a soft cap and shared heads: in one plan on the CPU, by several kernels
+// on a GPU. Rows, keys and columns end inside of blocks, groups, chunks and vectors.
+// RUN: blocksparse-run %s --all-functions --check --repeat-check --poison --target=cpu
+// RUN: blocksparse-run %s --function=bias_and_masks --check --strided --target=cpu
+// RUN: blocksparse-compile %s --target=cpu --stop-after=optimise | FileCheck %s --implicit-check-not=blocksparse.softmax
 // RUN: %if simulator %{ blocksparse-run %s --function=lengths,nan_behind_length --check --target=cuda:sm_90a --device=simulated %}
+
+// CHECK-COUNT-7: blocksparse.attention_grad
 
 #odd = #blocksparse.layout<12x20, grid 4x3, mask "101/000/110/111">
 #heads = #blocksparse.layout<16x16, grid 2x3x3, mask "101/010/111/110/111/001">

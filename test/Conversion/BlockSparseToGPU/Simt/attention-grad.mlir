@@ -1,4 +1,4 @@
-// RUN: blocksparse-opt %s -convert-blocksparse-to-gpu | FileCheck %s --implicit-check-not=blocksparse.
+// RUN: blocksparse-opt %s -split-input-file -convert-blocksparse-to-gpu | FileCheck %s --implicit-check-not=blocksparse.
 
 memref.global "private" constant @segments : memref<2x5xi32> = dense<[[0, 0, 0, 1, -1], [1, 0, 1, 2, -1]]>
 memref.global "private" constant @entries : memref<3x2xi32> = dense<[[0, 0], [0, 1], [1, 2]]>
@@ -10,7 +10,7 @@ memref.global "private" constant @column_entries : memref<3x2xi32> = dense<[[0, 
 // CHECK: gpu.shuffle
 // CHECK-LABEL: gpu.func @rows_attention_grad_keys(
 // A forbidden query is not read.
-// CHECK: arith.cmpi sle
+// CHECK: arith.cmpi slt
 // CHECK: scf.if
 // CHECK-LABEL: gpu.func @rows_attention_grad_queries(
 // CHECK: func.func @rows
@@ -24,5 +24,28 @@ func.func @rows(%q: memref<4x32x8xf16>, %k: memref<4x32x8xf16>, %v: memref<4x32x
   %ce = memref.get_global @column_entries : memref<3x2xi32>
   blocksparse.planned_attention_grad %q, %k, %v, %out, %lse, %dout segments(%s) entries(%e) columns(%cs, %ce) outs(%dq, %dk, %dv, %rows) {block = array<i64: 16, 16>, causal, lut_heads = 1 : i64, scale = 0.5}
     : (memref<4x32x8xf16>, memref<4x32x8xf16>, memref<4x32x20xf16>, memref<4x32x20xf16>, memref<4x32xf32>, memref<4x32x20xf16>, memref<2x5xi32>, memref<3x2xi32>, memref<2x5xi32>, memref<3x2xi32>, memref<4x32x8xf16>, memref<4x32x8xf16>, memref<4x32x20xf16>, memref<4x2x32xf32>) -> ()
+  return
+}
+
+// -----
+
+memref.global "private" constant @segments : memref<2x5xi32> = dense<[[0, 0, 0, 1, -1], [1, 0, 1, 2, -1]]>
+memref.global "private" constant @entries : memref<3x2xi32> = dense<[[0, 0], [0, 1], [1, 2]]>
+memref.global "private" constant @column_segments : memref<2x5xi32> = dense<[[0, 0, 0, 2, -1], [1, 0, 2, 1, -1]]>
+memref.global "private" constant @column_entries : memref<3x2xi32> = dense<[[0, 0], [1, 1], [1, 2]]>
+
+// The length bounds the keys, scores are capped, and a head of keys sums over the queries of two heads.
+// CHECK-LABEL: gpu.func @masked_attention_grad_keys(
+// CHECK: arith.divui
+// CHECK: memref.load %{{.*}} : memref<1xi32
+// CHECK: arith.cmpi slt
+// CHECK: scf.if
+func.func @masked(%q: memref<4x32x8xf32>, %k: memref<2x32x8xf32>, %v: memref<2x32x8xf32>, %out: memref<4x32x8xf32>, %lse: memref<4x32xf32>, %dout: memref<4x32x8xf32>, %n: memref<1xi32>, %dq: memref<4x32x8xf32>, %dk: memref<2x32x8xf32>, %dv: memref<2x32x8xf32>, %rows: memref<4x2x32xf32>) {
+  %s = memref.get_global @segments : memref<2x5xi32>
+  %e = memref.get_global @entries : memref<3x2xi32>
+  %cs = memref.get_global @column_segments : memref<2x5xi32>
+  %ce = memref.get_global @column_entries : memref<3x2xi32>
+  blocksparse.planned_attention_grad %q, %k, %v, %out, %lse, %dout segments(%s) entries(%e) columns(%cs, %ce) key_lengths(%n) outs(%dq, %dk, %dv, %rows) {block = array<i64: 16, 16>, lut_heads = 1 : i64, soft_cap = 2.0}
+    : (memref<4x32x8xf32>, memref<2x32x8xf32>, memref<2x32x8xf32>, memref<4x32x8xf32>, memref<4x32xf32>, memref<4x32x8xf32>, memref<2x5xi32>, memref<3x2xi32>, memref<2x5xi32>, memref<3x2xi32>, memref<1xi32>, memref<4x32x8xf32>, memref<2x32x8xf32>, memref<2x32x8xf32>, memref<4x2x32xf32>) -> ()
   return
 }
