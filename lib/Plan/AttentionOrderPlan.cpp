@@ -188,6 +188,29 @@ std::string blocksparse::checkOrderedGradient(int64_t blockKeys, int64_t depth, 
   return {};
 }
 
+bool blocksparse::prefersOrderedGradient(const AttentionProblem &problem, const GPUFacts &gpu) {
+  // The longest row of causal attention is twice the mean, where one kernel is faster; that of
+  // BigBird with two global block rows of 64 is 7 times the mean, where it is slower.
+  constexpr double mostToMean = 3;
+  const BlockLayout &layout = problem.layout;
+  const BlockShape block = layout.block();
+  const BlockGrid grid = layout.grid();
+  if (gpu.device != "h200" || layout.nnz() == 0)
+    return false;
+  const int64_t copies = problem.batches * (problem.heads / grid.heads);
+  const int64_t tiles = copies * grid.heads * grid.cols * (block.cols / attentionOrderKeys);
+  const int64_t steps = copies * layout.nnz() * ((block.rows + attentionRows - 1) / attentionRows) *
+                        (block.cols / attentionOrderKeys);
+  if (tiles < gpu.multiprocessors || steps > mostAttentionOrderSteps)
+    return false;
+  int64_t longest = 0;
+  for (int64_t head = 0; head < grid.heads; ++head)
+    for (int64_t row = 0; row < grid.rows; ++row)
+      longest = std::max(longest, static_cast<int64_t>(layout.row(head, row).size()));
+  return static_cast<double>(longest * grid.heads * grid.rows) <=
+         mostToMean * static_cast<double>(layout.nnz());
+}
+
 std::optional<AttentionOrderLists>
 blocksparse::buildAttentionOrderLists(const AttentionProblem &problem,
                                       const AttentionOptions &options, std::string &error) {

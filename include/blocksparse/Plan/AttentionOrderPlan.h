@@ -18,6 +18,7 @@
 #define BLOCKSPARSE_PLAN_ATTENTIONORDERPLAN_H
 
 #include "blocksparse/Plan/AttentionPlan.h"
+#include "blocksparse/Target/TargetInfo.h"
 
 namespace blocksparse {
 
@@ -28,6 +29,12 @@ inline constexpr int64_t attentionOrderKeys = AttentionOrderTile::groups * atten
 /// block, `depth` columns of q and k, and `valueCols` of v, as "expects X, but got Y", or an empty
 /// string.
 std::string checkOrderedGradient(int64_t blockKeys, int64_t depth, int64_t valueCols);
+
+/// Returns true if one kernel is expected to be faster than two. On an H200 it takes 8 to 17 % less
+/// time, unless some queries take many more keys than others: the sums of their gradient wait for
+/// each other (docs/Developer/LabNotes/attention.md). It is not measured on other devices. Requires
+/// that checkOrderedGradient finds no reason.
+bool prefersOrderedGradient(const AttentionProblem &problem, const GPUFacts &gpu);
 
 /// Holds the tables of a planned_attention_grad in one kernel.
 struct AttentionOrderLists {

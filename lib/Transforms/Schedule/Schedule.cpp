@@ -7,6 +7,7 @@
 #include "blocksparse/IR/PlannedOps.h"
 #include "blocksparse/Layout/Patterns.h"
 #include "blocksparse/Plan/AlignedCopies.h"
+#include "blocksparse/Plan/AttentionOrderPlan.h"
 #include "blocksparse/Plan/Balance.h"
 #include "blocksparse/Plan/Reblock.h"
 #include "blocksparse/Plan/RunTimeStages.h"
@@ -385,6 +386,31 @@ static Schedule selectCUDAProduct(Operation *op, const TargetInfo &target) {
 }
 
 //===----------------------------------------------------------------------===//
+// Attention on a GPU
+//===----------------------------------------------------------------------===//
+
+/// Returns the schedule of a gradient of attention by one kernel, or nothing if two are better.
+static std::optional<Schedule> selectOrderedGradient(Operation *op, const KernelProblem &problem,
+                                                     const TargetInfo &target) {
+  auto grad = dyn_cast<AttentionGradOp>(op);
+  if (!grad || !hasPlannedForm(op) ||
+      !::blocksparse::supports(KernelFamily::CUDAAttention, problem, target))
+    return std::nullopt;
+  ::blocksparse::AttentionParams params;
+  params.kernels = 1;
+  Schedule schedule(KernelFamily::CUDAAttention, params);
+  auto out = cast<ShapedType>(grad.getOut().getType());
+  if (!out.hasStaticShape() || !::blocksparse::checkSchedule(schedule, problem, target).empty())
+    return std::nullopt;
+  const BlockLayout *layout = grad.getLayout().resolve();
+  const int64_t heads = ShapedType::getNumElements(out.getShape().drop_back(2));
+  if (!layout ||
+      !::blocksparse::prefersOrderedGradient({*layout, /*batches=*/1, heads}, target.gpuFacts()))
+    return std::nullopt;
+  return schedule;
+}
+
+//===----------------------------------------------------------------------===//
 // Interface
 //===----------------------------------------------------------------------===//
 
@@ -401,6 +427,8 @@ ScheduleAttr mlir::blocksparse::selectSchedule(Operation *op, const TargetInfo &
     return ScheduleAttr::get(context, target.isCPU()
                                           ? selectColumnTile(ProductShape::get(op), target)
                                           : selectCUDAProduct(op, target));
+  if (std::optional<Schedule> schedule = selectOrderedGradient(op, *problem, target))
+    return ScheduleAttr::get(context, *schedule);
   return ScheduleAttr::get(context, ::blocksparse::getFamilies(*problem, target).front());
 }
 

@@ -110,4 +110,32 @@ TEST(AttentionOrderPlan, SmallBlocksAreRefused) {
   EXPECT_EQ(error, "expects blocks with a multiple of 128 keys, but got 64");
 }
 
+TEST(AttentionOrderPlan, IsPreferredWhereQueriesTakeAboutAsManyKeys) {
+  auto prefers = [](const BlockLayout &layout, int64_t heads, const char *target) {
+    std::string error;
+    const std::optional<TargetInfo> info = TargetInfo::parse(target, error);
+    return info && prefersOrderedGradient({layout, 1, heads}, info->gpuFacts());
+  };
+  constexpr int64_t side = 32;
+  const char *measured = "cuda:sm_90a,device=h200";
+  auto build = [](auto stores) {
+    std::vector<std::string> rows;
+    for (int64_t row = 0; row < side; ++row) {
+      rows.emplace_back();
+      for (int64_t col = 0; col < side; ++col)
+        rows.back() += stores(row, col) ? '1' : '0';
+    }
+    return layoutOf(maskFromText(rows), {128, 128});
+  };
+  const BlockLayout even = build([](int64_t row, int64_t col) { return (row + col) % 4 == 0; });
+  const BlockLayout causal = build([](int64_t row, int64_t col) { return col <= row; });
+  const BlockLayout hub = build([](int64_t row, int64_t col) { return row == 0 || col < 2; });
+  EXPECT_TRUE(prefers(even, 8, measured));
+  EXPECT_TRUE(prefers(causal, 8, measured));
+  EXPECT_FALSE(prefers(even, 2, measured)); // fewer tiles than SMs
+  EXPECT_FALSE(prefers(even, 8, "cuda:sm_90a"));
+  EXPECT_FALSE(prefers(hub, 8, measured));
+  EXPECT_FALSE(prefers(even, 8192, measured)); // too many steps
+}
+
 } // namespace

@@ -31,18 +31,20 @@ static int64_t getElementBytes(Value memref) {
   return cast<MemRefType>(memref.getType()).getElementTypeBitWidth() / 8;
 }
 
-/// Returns the extents of the work: all axes but the last, and the segments of a row.
+/// Returns the extents of the work: all axes but the last, and the segments of a row with one more
+/// item for its ends.
 static SmallVector<Value> getExtents(ImplicitLocOpBuilder &b, Value memref) {
   SmallVector<Value> extents;
   for (int64_t axis = 0, rank = cast<MemRefType>(memref.getType()).getRank(); axis < rank; ++axis)
     extents.push_back(memrefDim(b, memref, axis));
   const int64_t perSegment = chunksOfSegment * chunkBytes / getElementBytes(memref);
-  extents.back() = indexCeilDiv(b, extents.back(), indexConstant(b, perSegment));
+  extents.back() = Int(b, indexCeilDiv(b, extents.back(), indexConstant(b, perSegment))) + 1;
   return extents;
 }
 
 namespace {
-/// Copies one row by one warp for each of its segments.
+/// Copies one row by one warp for each of its segments, and one for its ends, so that no warp waits
+/// for these after its chunks.
 class RowCopy {
 public:
   /// `row` is the index of the first element of the row in both memrefs.
@@ -61,8 +63,9 @@ public:
              [&](ImplicitLocOpBuilder &b, Value col) { copyElement(b, col); });
   }
 
-  /// Copies a segment of a row whose elements are contiguous, in `source` and in `target`.
-  void copyChunks(ImplicitLocOpBuilder &b, Value segment, Value lane) const {
+  /// Copies a segment of a row whose elements are contiguous, in `source` and in `target`; copies
+  /// the ends of the row if `isEnds` is true.
+  void copyChunks(ImplicitLocOpBuilder &b, Value segment, Value isEnds, Value lane) const {
     Chunks chunks = getChunks(b);
     Value start = Int(b, segment) * chunksOfSegment, last = Int(b, chunks.count) - 1;
     emitIf(b, indexLess(b, start, chunks.count), [&](ImplicitLocOpBuilder &b) {
@@ -78,7 +81,7 @@ public:
         emitIf(b, indexLess(b, number, chunks.count),
                [&](ImplicitLocOpBuilder &b) { storeChunk(b, chunks, number, words); });
     });
-    emitIf(b, isEqual(b, segment, indexConstant(b, 0)), [&](ImplicitLocOpBuilder &b) {
+    emitIf(b, isEnds, [&](ImplicitLocOpBuilder &b) {
       Value total =
           Int(b, chunks.head) + indexMax(b, Int(b, cols) - chunks.tail, indexConstant(b, 0));
       emitLoop(
@@ -182,14 +185,14 @@ void mlir::blocksparse::device::emitCopyRows(ImplicitLocOpBuilder &host, KernelB
       host, "align_rows", {source, target}, productOf(host, getExtents(host, source)),
       [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item, Value lane) {
         Value from = mapping.lookup(source), to = mapping.lookup(target);
-        SmallVector<Value> row = splitIndex(b, item, getExtents(b, from));
-        Value segment = row.back();
+        SmallVector<Value> extents = getExtents(b, from), row = splitIndex(b, item, extents);
+        Value segment = row.back(), isEnds = isEqual(b, segment, Int(b, extents.back()) - 1);
         RowCopy copy(b, from, to, row);
         Value inChunks = both(b, isContiguous(b, from), isContiguous(b, to));
         emitChoices(
             b, inChunks,
             [&](ImplicitLocOpBuilder &b) {
-              copy.copyChunks(b, segment, lane);
+              copy.copyChunks(b, segment, isEnds, lane);
               return SmallVector<Value>();
             },
             [&](ImplicitLocOpBuilder &b) {
