@@ -16,6 +16,9 @@ using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::device;
 
 static constexpr int64_t alignment = 16;
+/// Rows of a copy begin at lines of the L2 cache: what TMA loads of a row then has no more sectors
+/// of 32 bytes than it needs. With rows of 8016 bytes a product took 91 us, with 8192 65 (H200).
+static constexpr int64_t lineBytes = 128;
 
 static int64_t getElementBytes(MemRefType type) { return type.getElementTypeBitWidth() / 8; }
 
@@ -65,21 +68,21 @@ bool mlir::blocksparse::device::hasUnalignedRows(Value memref) {
 static Value allocateAligned(ImplicitLocOpBuilder &host, Value memref,
                              SmallVectorImpl<Value> &made) {
   auto type = cast<MemRefType>(memref.getType());
-  const int64_t perChunk = alignment / getElementBytes(type), rank = type.getRank();
+  const int64_t perLine = lineBytes / getElementBytes(type), rank = type.getRank();
   SmallVector<int64_t> stored(type.getShape());
   SmallVector<Value> sizes, dynamic;
   for (int64_t axis = 0; axis < rank; ++axis)
     sizes.push_back(memrefDim(host, memref, axis));
   if (ShapedType::isDynamic(stored.back()))
     sizes.back() =
-        Int(host, indexCeilDiv(host, sizes.back(), indexConstant(host, perChunk))) * perChunk;
+        Int(host, indexCeilDiv(host, sizes.back(), indexConstant(host, perLine))) * perLine;
   else
-    stored.back() = static_cast<int64_t>(llvm::alignTo(stored.back(), perChunk));
+    stored.back() = static_cast<int64_t>(llvm::alignTo(stored.back(), perLine));
   for (int64_t axis = 0; axis < rank; ++axis)
     if (ShapedType::isDynamic(stored[axis]))
       dynamic.push_back(sizes[axis]);
   Value memory = memref::AllocOp::create(host, MemRefType::get(stored, type.getElementType()),
-                                         dynamic, host.getI64IntegerAttr(alignment));
+                                         dynamic, host.getI64IntegerAttr(lineBytes));
   made.push_back(memory);
   auto metadata = memref::ExtractStridedMetadataOp::create(host, memory);
   SmallVector<OpFoldResult> shape = memref::getMixedSizes(host, host.getLoc(), memref);
