@@ -3,12 +3,9 @@
 
 #include "../../AttentionGradRow.h"
 #include "../../Device/Arith.h"
-#include "../../Device/DeviceMath.h"
 #include "../../Device/Elements.h"
 #include "../../Device/Loops.h"
 #include "../../Device/Warp.h"
-#include "../Kit/AsyncCopy.h"
-#include "../Kit/Chunk.h"
 #include "SimtKernels.h"
 
 using namespace mlir;
@@ -26,51 +23,6 @@ static SmallVector<Value> getOperands(PlannedAttentionGradOp op) {
   return operands;
 }
 
-/// Elements of a row that a lane loads by one instruction.
-static constexpr int64_t chunkElements = 4, bytesPerElement = 2;
-
-/// Returns i1: rows of `out` and `dout` can be loaded by chunks.
-static Value areAligned(ImplicitLocOpBuilder &b, PlannedAttentionGradOp op,
-                        const IRMapping &mapping) {
-  Value result = arith::ConstantIntOp::create(b, b.getI1Type(), 1);
-  for (Value memref : {op.getOut(), op.getDout()}) {
-    auto type = cast<MemRefType>(memref.getType());
-    if (type.getElementTypeBitWidth() != 8 * bytesPerElement ||
-        type.getShape().back() % chunkElements != 0)
-      return arith::ConstantIntOp::create(b, b.getI1Type(), 0);
-    result = both(
-        b, result,
-        isAligned(b, mapping.lookup(memref), type.getRank() - 1, chunkElements * bytesPerElement));
-  }
-  return result;
-}
-
-/// Returns the sum of the products of a lane's part of row `row` of `left` and `right`, element by
-/// element.
-static Value multiplyElements(ImplicitLocOpBuilder &b, const MatrixView &left,
-                              const MatrixView &right, Value row, Value lane, Type type) {
-  return emitFold(b, lane, left.cols, indexConstant(b, warpSize), zeroElement(b, type),
-                  [&](ImplicitLocOpBuilder &b, Value col, Value sum) {
-                    Value x = convertElement(b, left.load(b, row, col), type);
-                    Value y = convertElement(b, right.load(b, row, col), type);
-                    return multiplyAdd(b, x, y, sum);
-                  });
-}
-
-/// Returns the same sum by chunks, in f32. Requires rows that are aligned to the bytes of a chunk.
-static Value multiplyChunks(ImplicitLocOpBuilder &b, const MatrixView &left,
-                            const MatrixView &right, Value row, Value lane) {
-  Value first = Int(b, lane) * chunkElements;
-  Value sums = emitFold(b, first, left.cols, indexConstant(b, warpSize * chunkElements),
-                        zeroChunk(b, b.getF32Type(), chunkElements),
-                        [&](ImplicitLocOpBuilder &b, Value col, Value sum) {
-                          Value x = widenChunk(b, loadChunk(b, left, row, col, chunkElements));
-                          Value y = widenChunk(b, loadChunk(b, right, row, col, chunkElements));
-                          return fusedMultiplyAdd(b, x, y, sum);
-                        });
-  return foldChunk(b, sums, sumOf);
-}
-
 void mlir::blocksparse::device::emitSimtAttentionGradRows(ImplicitLocOpBuilder &host,
                                                           KernelBuilder &kernels,
                                                           PlannedAttentionGradOp op) {
@@ -82,13 +34,12 @@ void mlir::blocksparse::device::emitSimtAttentionGradRows(ImplicitLocOpBuilder &
         SmallVector<Value> index = splitIndex(b, item, items.rowSizes(b));
         MatrixView out = items.outOf(b, index), dout = items.doutOf(b, index);
         Type type = items.accumulator();
-        Value inChunks = areAligned(b, op, mapping);
-        Value own = emitChoice(
-            b, inChunks,
-            [&](ImplicitLocOpBuilder &b) { return multiplyChunks(b, out, dout, index[2], lane); },
-            [&](ImplicitLocOpBuilder &b) {
-              return multiplyElements(b, out, dout, index[2], lane, type);
-            });
+        Value own = emitFold(b, lane, out.cols, indexConstant(b, warpSize), zeroElement(b, type),
+                             [&](ImplicitLocOpBuilder &b, Value col, Value sum) {
+                               Value left = convertElement(b, out.load(b, index[2], col), type);
+                               Value right = convertElement(b, dout.load(b, index[2], col), type);
+                               return multiplyAdd(b, left, right, sum);
+                             });
         Value product = reduceWarp(b, own, addNumbers);
         emitIf(b, indexEqual(b, lane, indexConstant(b, 0)),
                [&](ImplicitLocOpBuilder &b) { items.storeRow(b, index, product); });
