@@ -11,6 +11,10 @@
 using namespace mlir;
 using namespace mlir::blocksparse;
 
+int64_t mlir::blocksparse::getElementBytes(Value memref) {
+  return cast<MemRefType>(memref.getType()).getElementTypeBitWidth() / 8;
+}
+
 Value mlir::blocksparse::memrefDim(ImplicitLocOpBuilder &b, Value memref, int64_t axis) {
   auto type = cast<MemRefType>(memref.getType());
   if (!type.isDynamicDim(axis))

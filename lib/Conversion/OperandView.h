@@ -18,6 +18,8 @@ namespace mlir::blocksparse {
 
 /// Returns the extent of axis `axis` of `memref` (index), a constant if the type knows it.
 Value memrefDim(ImplicitLocOpBuilder &b, Value memref, int64_t axis);
+/// Returns the bytes of an element of `memref`, whose elements have whole bytes.
+int64_t getElementBytes(Value memref);
 
 /// Loads an integer element of any width and returns it as index, sign-extended.
 Value loadIndex(ImplicitLocOpBuilder &b, Value memref, ValueRange indices);

@@ -235,6 +235,15 @@ static void buildTiles(PlannedSDDOp op, const TargetInfo &target) {
   op.getTilesMutable().assign(tables);
 }
 
+/// Returns the tables of the lists of attention, or of a side of its gradient: tiles, where the
+/// workers begin, and steps.
+template <typename Lists>
+static SmallVector<Value> createListTables(OpBuilder &builder, Location loc, const Lists &lists) {
+  return {createTable(builder, loc, lists.tiles),
+          createTable(builder, loc, {static_cast<int64_t>(lists.workers.size())}, lists.workers),
+          createTable(builder, loc, lists.steps)};
+}
+
 static void buildLists(PlannedAttentionOp op, const TargetInfo &target) {
   if (!op.getLists().empty())
     return;
@@ -248,11 +257,7 @@ static void buildLists(PlannedAttentionOp op, const TargetInfo &target) {
   if (!lists)
     return warnUnstaged(op, error);
   OpBuilder builder(op);
-  op.getListsMutable().assign(
-      ArrayRef<Value>{createTable(builder, op.getLoc(), lists->tiles),
-                      createTable(builder, op.getLoc(),
-                                  {static_cast<int64_t>(lists->workers.size())}, lists->workers),
-                      createTable(builder, op.getLoc(), lists->steps)});
+  op.getListsMutable().assign(createListTables(builder, op.getLoc(), *lists));
 }
 
 static void buildLists(PlannedAttentionGradOp op, const TargetInfo &target) {
@@ -263,20 +268,16 @@ static void buildLists(PlannedAttentionGradOp op, const TargetInfo &target) {
   if (!attention)
     return warnUnstaged(op, error);
   OpBuilder builder(op);
-  SmallVector<Value> tables;
   if (attention->ordered) {
     std::optional<::blocksparse::AttentionOrderLists> lists =
         ::blocksparse::buildAttentionOrderLists(attention->problem(), attention->options, error);
     // There may be too many steps.
     if (!lists)
       return warnUnstaged(op, error);
-    tables.append({createTable(builder, op.getLoc(), lists->tiles),
-                   createTable(builder, op.getLoc(), {static_cast<int64_t>(lists->workers.size())},
-                               lists->workers),
-                   createTable(builder, op.getLoc(), lists->steps)});
-    op.getListsMutable().assign(tables);
+    op.getListsMutable().assign(createListTables(builder, op.getLoc(), *lists));
     return;
   }
+  SmallVector<Value> tables;
   using ::blocksparse::AttentionGradSide;
   for (AttentionGradSide side : {AttentionGradSide::Keys, AttentionGradSide::Queries}) {
     std::optional<::blocksparse::AttentionGradLists> lists = ::blocksparse::buildAttentionGradLists(
@@ -284,10 +285,7 @@ static void buildLists(PlannedAttentionGradOp op, const TargetInfo &target) {
     // Tables may be too large for 32-bit indices.
     if (!lists)
       return warnUnstaged(op, error);
-    tables.append({createTable(builder, op.getLoc(), lists->tiles),
-                   createTable(builder, op.getLoc(), {static_cast<int64_t>(lists->workers.size())},
-                               lists->workers),
-                   createTable(builder, op.getLoc(), lists->steps)});
+    tables.append(createListTables(builder, op.getLoc(), *lists));
   }
   op.getListsMutable().assign(tables);
 }

@@ -84,7 +84,7 @@ struct RunTimeTiles {
 
   /// Returns the first word of the marks of a bundle that belongs to pass 0 or 1 over its blocks: a
   /// pass has words of a bit for each column, for each place that a block may have in a column.
-  /// Those of `pass` 2 say whether the column has blocks at all.
+  /// The words of `pass` 2 have a bit for each column that has any block.
   int64_t firstMark(int64_t pass) const { return pass * blocksInColumn() * columnWords(); }
   int64_t markWords() const { return firstMark(2) + columnWords(); }
 

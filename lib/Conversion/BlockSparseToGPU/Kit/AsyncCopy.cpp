@@ -16,10 +16,6 @@ using namespace mlir::blocksparse::device;
 static constexpr int64_t chunkBytes = 16;
 static constexpr unsigned globalSpace = 1;
 
-static int64_t getElementBytes(Value memref) {
-  return cast<MemRefType>(memref.getType()).getElementTypeBitWidth() / 8;
-}
-
 //===----------------------------------------------------------------------===//
 // Addresses
 //===----------------------------------------------------------------------===//

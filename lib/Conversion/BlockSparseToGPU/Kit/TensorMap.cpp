@@ -25,10 +25,6 @@ static constexpr int64_t swizzleBytes = 1024;
 /// Strides are multiples of so many bytes.
 static constexpr int64_t strideBytes = 16;
 
-static int64_t getElementBytes(Value memref) {
-  return cast<MemRefType>(memref.getType()).getElementTypeBitWidth() / 8;
-}
-
 //===----------------------------------------------------------------------===//
 // Maps
 //===----------------------------------------------------------------------===//

@@ -20,8 +20,6 @@ static constexpr int64_t alignment = 16;
 /// of 32 bytes than it needs. With rows of 8016 bytes a product took 91 us, with 8192 65 (H200).
 static constexpr int64_t lineBytes = 128;
 
-static int64_t getElementBytes(MemRefType type) { return type.getElementTypeBitWidth() / 8; }
-
 //===----------------------------------------------------------------------===//
 // Operands
 //===----------------------------------------------------------------------===//
@@ -57,7 +55,7 @@ bool mlir::blocksparse::device::hasUnalignedRows(Value memref) {
     // The rows of contiguous memory are as long as the last axis.
     int64_t stride = isKnown(strides[axis]) ? strides[axis] : columns;
     if (type.getDimSize(axis) != 1 && isKnown(stride) &&
-        stride * getElementBytes(type) % alignment != 0)
+        stride * getElementBytes(memref) % alignment != 0)
       return true;
   }
   return false;
@@ -68,7 +66,7 @@ bool mlir::blocksparse::device::hasUnalignedRows(Value memref) {
 static Value allocateAligned(ImplicitLocOpBuilder &host, Value memref,
                              SmallVectorImpl<Value> &made) {
   auto type = cast<MemRefType>(memref.getType());
-  const int64_t perLine = lineBytes / getElementBytes(type), rank = type.getRank();
+  const int64_t perLine = lineBytes / getElementBytes(memref), rank = type.getRank();
   SmallVector<int64_t> stored(type.getShape());
   SmallVector<Value> sizes, dynamic;
   for (int64_t axis = 0; axis < rank; ++axis)

@@ -27,10 +27,6 @@ static constexpr int64_t chunkBytes = 16, wordsOfChunk = 4;
 /// Chunks that a lane moves at a time, at a distance of a warp, and those of its warp together.
 static constexpr int64_t chunksOfLane = 4, chunksOfSegment = chunksOfLane * warpSize;
 
-static int64_t getElementBytes(Value memref) {
-  return cast<MemRefType>(memref.getType()).getElementTypeBitWidth() / 8;
-}
-
 /// Returns the extents of the work: all axes but the last, and the segments of a row with one more
 /// item for its ends.
 static SmallVector<Value> getExtents(ImplicitLocOpBuilder &b, Value memref) {
@@ -111,7 +107,7 @@ private:
     // Chunk c would have the bytes from skipped + 16 c on.
     Value skipped = (Int(b, indexConstant(b, chunkBytes)) - Int(b, to) % chunkBytes) % chunkBytes;
     chunks.shift = (Int(b, from) + skipped) % chunkBytes;
-    // Of the first one the source chunk may begin before the row.
+    // The first chunk is left out if its bytes come from a source chunk that begins before the row.
     Value first = arith::SelectOp::create(b, indexLess(b, skipped, chunks.shift),
                                           Int(b, skipped) + chunkBytes, skipped);
     Value end = Int(b, rowBytes) - chunkBytes - first + chunks.shift;
