@@ -41,6 +41,7 @@ void SDDOp::build(OpBuilder &builder, OperationState &state, Value a, Value b,
       builder, state,
       {{"transpose_a", transposeA}, {"transpose_b", transposeB}, {"transpose_out", transposeOut}});
   state.addAttribute("alpha", builder.getF64FloatAttr(alpha));
+  state.getOrAddProperties<Properties>().operandSegmentSizes = {1, 1, 0, 0};
 }
 
 /// Builds dsd, dds or the linear form of matmul without an epilogue.

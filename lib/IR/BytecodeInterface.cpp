@@ -21,7 +21,7 @@ enum class AttrCode : uint64_t { Layout = 0 };
 /// Is the version of the dialect in bytecode that this code writes, and the newest one that it
 /// reads (docs/Compatibility.md). Raise it in the commit that changes what an operation or an
 /// attribute of a file means, and add the step from the version before to upgradeFromVersion.
-constexpr uint64_t currentVersion = 3;
+constexpr uint64_t currentVersion = 4;
 
 /// Is the version in bytecode of this dialect.
 struct BytecodeVersion : DialectVersion {
@@ -96,11 +96,17 @@ LogicalResult BytecodeInterface::upgradeFromVersion(Operation *root,
                                                     const DialectVersion &version) const {
   // Version 1 is the first. A step for version n turns its operations, which MLIR has not verified
   // yet, into those of version n + 1. Version 2 adds attributes to operations with masks, and means
-  // what version 1 does where they are absent (PropertiesEncoding.cpp); version 3 does so with
-  // factors that are operands.
+  // what version 1 does where they are absent (PropertiesEncoding.cpp); versions 3 and 4 do so with
+  // factors that are operands. Before version 4, the operand that may follow the factors of an sdd
+  // is its pattern.
   uint64_t number = static_cast<const BytecodeVersion &>(version).number;
-  if (number >= 1 && number <= currentVersion)
+  if (number >= 1 && number <= currentVersion) {
+    if (number < 4)
+      root->walk([](SDDOp op) {
+        op.getProperties().operandSegmentSizes = {1, 1, op->getNumOperands() > 2 ? 1 : 0, 0};
+      });
     return success();
+  }
   return root->emitError("expects bytecode of the dialect 'blocksparse' in version ")
          << currentVersion << ", but got " << number;
 }

@@ -161,7 +161,10 @@ LogicalResult AddOp::verify() {
   RankedTensorType a = getA().getType();
   if (failed(checkFloat(a.getElementType(), "a", emitError)) || // C21
       failed(checkResolvable(a, "a", emitError)) ||
-      failed(checkTermType(getB().getType(), a, "b", emitError)))
+      failed(checkTermType(getB().getType(), a, "b", emitError)) ||
+      failed(checkFactors({{"alpha", getAlpha().convertToDouble(), getDynamicAlpha()},
+                           {"beta", getBeta().convertToDouble(), getDynamicBeta()}},
+                          a.getElementType(), emitError))) // C62
     return failure();
   return checkTermType(getResult().getType(), a, "a result", emitError);
 }

@@ -140,10 +140,9 @@ static KernelProblem describeSampled(OpTy op) {
   if (!type.isStatic() && type.getRank() == 2)
     problem.staticPattern = ::blocksparse::hasRunTimeTiles(problem);
   problem.staticShapes = isStatic(op.getA()) && isStatic(op.getB()) && isStatic(result);
-  if constexpr (std::is_same_v<OpTy, SampledAddmmOp>) {
+  problem.dynamicAlpha = static_cast<bool>(op.getDynamicAlpha());
+  if constexpr (std::is_same_v<OpTy, SampledAddmmOp>)
     problem.addsInput = !op.getBeta().isZero();
-    problem.dynamicAlpha = static_cast<bool>(op.getDynamicAlpha());
-  }
   return problem;
 }
 

@@ -92,8 +92,11 @@ LogicalResult SDDOp::verify() {
   if (failed(checkSampledProduct(operands, result, getPrecision(), emitError)) ||
       failed(checkPattern(getPattern(), result, emitError)))
     return failure();
-  return checkIntegralFactors(operands.a.getElementType(), getAlpha().convertToDouble(), 0.0,
-                              emitError);
+  double alpha = getAlpha().convertToDouble();
+  Type element = operands.a.getElementType();
+  if (failed(checkFactors(Factor{"alpha", alpha, getDynamicAlpha()}, element, emitError))) // C62
+    return failure();
+  return checkIntegralFactors(element, alpha, 0.0, emitError);
 }
 
 LogicalResult SampledAddmmOp::verify() {

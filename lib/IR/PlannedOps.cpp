@@ -496,7 +496,9 @@ LogicalResult PlannedAddOp::verify() {
     if (failed(checkShape(shapedType(value), shape, name, emitError)) || // C8
         failed(checkSameElement(value, getA(), name, "a", emitError)))   // C45
       return failure();
-  return success();
+  return checkFactors({{"alpha", getAlpha().convertToDouble(), getDynamicAlpha()},
+                       {"beta", getBeta().convertToDouble(), getDynamicBeta()}},
+                      shapedType(getA()).getElementType(), emitError); // C62
 }
 
 //===----------------------------------------------------------------------===//

@@ -77,6 +77,54 @@ void AttentionGradOp::writeProperties(DialectBytecodeWriter &writer) {
   writeMaskedOp(*this, writer);
 }
 
+// Before version 4, sdd has its factors and perhaps a pattern, and no sizes of segments: those of one
+// with a pattern come with the upgrade of the file (BytecodeInterface.cpp), as the operands are read
+// after the properties.
+LogicalResult SDDOp::readProperties(DialectBytecodeReader &reader, OperationState &state) {
+  auto &properties = state.getOrAddProperties<Properties>();
+  if (failed(reader.readOptionalAttribute(properties.alpha)) ||
+      failed(reader.readOptionalAttribute(properties.precision)) ||
+      failed(reader.readOptionalAttribute(properties.schedule)) ||
+      failed(reader.readOptionalAttribute(properties.transpose_a)) ||
+      failed(reader.readOptionalAttribute(properties.transpose_b)) ||
+      failed(reader.readOptionalAttribute(properties.transpose_out)))
+    return failure();
+  if (mlir::blocksparse::detail::getBytecodeVersion(reader) >= 4)
+    return reader.readSparseArray(MutableArrayRef(properties.operandSegmentSizes));
+  properties.operandSegmentSizes = {1, 1, 0, 0};
+  return success();
+}
+void SDDOp::writeProperties(DialectBytecodeWriter &writer) {
+  auto &properties = getProperties();
+  writer.writeOptionalAttribute(properties.alpha);
+  writer.writeOptionalAttribute(properties.precision);
+  writer.writeOptionalAttribute(properties.schedule);
+  writer.writeOptionalAttribute(properties.transpose_a);
+  writer.writeOptionalAttribute(properties.transpose_b);
+  writer.writeOptionalAttribute(properties.transpose_out);
+  writer.writeSparseArray(ArrayRef(properties.operandSegmentSizes));
+}
+
+// Before version 4, add has its terms alone, and no sizes of segments.
+LogicalResult AddOp::readProperties(DialectBytecodeReader &reader, OperationState &state) {
+  auto &properties = state.getOrAddProperties<Properties>();
+  if (failed(reader.readOptionalAttribute(properties.alpha)) ||
+      failed(reader.readOptionalAttribute(properties.beta)) ||
+      failed(reader.readOptionalAttribute(properties.schedule)))
+    return failure();
+  if (mlir::blocksparse::detail::getBytecodeVersion(reader) >= 4)
+    return reader.readSparseArray(MutableArrayRef(properties.operandSegmentSizes));
+  properties.operandSegmentSizes = {1, 1, 0, 0};
+  return success();
+}
+void AddOp::writeProperties(DialectBytecodeWriter &writer) {
+  auto &properties = getProperties();
+  writer.writeOptionalAttribute(properties.alpha);
+  writer.writeOptionalAttribute(properties.beta);
+  writer.writeOptionalAttribute(properties.schedule);
+  writer.writeSparseArray(ArrayRef(properties.operandSegmentSizes));
+}
+
 // Before version 3, sampled_addmm has its three factors alone, and no sizes of segments.
 LogicalResult SampledAddmmOp::readProperties(DialectBytecodeReader &reader, OperationState &state) {
   auto &properties = state.getOrAddProperties<Properties>();

@@ -141,7 +141,8 @@ static Values evaluateOp(SliceOp op, ReferenceLookup lookup) {
 
 static Values evaluateOp(AddOp op, ReferenceLookup lookup) {
   ref::SparseTensor a = lookup(op.getA()).getSparse(), b = lookup(op.getB()).getSparse();
-  double alpha = op.getAlpha().convertToDouble(), beta = op.getBeta().convertToDouble();
+  double alpha = getFactor(op.getAlpha(), op.getDynamicAlpha(), lookup);
+  double beta = getFactor(op.getBeta(), op.getDynamicBeta(), lookup);
   std::string error;
   ref::ErrorScale scale;
   std::optional<HostTensor> sum = ref::add(a, b, alpha, beta, error, &scale);

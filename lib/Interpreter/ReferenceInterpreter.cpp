@@ -16,6 +16,11 @@ using namespace mlir::blocksparse;
 using ::blocksparse::HostTensor;
 namespace ref = ::blocksparse::ref;
 
+double mlir::blocksparse::getFactor(const llvm::APFloat &value, Value operand,
+                                    ReferenceLookup lookup) {
+  return operand ? lookup(operand).tensor.at({}) : value.convertToDouble();
+}
+
 ref::ErrorModel mlir::blocksparse::getErrorModel(Type type) {
   return ref::ErrorModel::forOperands(
       *getHostElementType(cast<RankedTensorType>(type).getElementType()));

@@ -27,6 +27,10 @@ std::optional<FailureOr<std::vector<ReferenceValue>>> evaluateSoftmax(Operation 
 std::optional<FailureOr<std::vector<ReferenceValue>>> evaluateConversion(Operation *op,
                                                                          ReferenceLookup lookup);
 
+/// Returns a factor that is an attribute or, where `operand` is not null, the element of a tensor
+/// of rank 0; the attribute is then 1.
+double getFactor(const llvm::APFloat &value, Value operand, ReferenceLookup lookup);
+
 /// Returns the error model of an op whose factors have the element type of `type`.
 ::blocksparse::ref::ErrorModel getErrorModel(Type type);
 

@@ -23,10 +23,9 @@ enum class Mode { Plain, Magnitude };
 
 using Evaluation = std::optional<HostTensor>;
 
-/// Returns a factor that is an attribute or, where `operand` is not null, the element of a tensor
-/// of rank 0; the attribute is then 1.
+/// Returns a factor as the evaluation in `mode` uses it: its magnitude, but in the plain one.
 double factor(const APFloat &value, Value operand, ReferenceLookup lookup, Mode mode) {
-  double number = operand ? lookup(operand).tensor.at({}) : value.convertToDouble();
+  double number = getFactor(value, operand, lookup);
   return mode == Mode::Plain ? number : std::fabs(number);
 }
 
@@ -69,7 +68,7 @@ ref::Epilogue makeEpilogue(OpTy op, ReferenceLookup lookup, Mode mode) {
 Evaluation evaluate(SDDOp op, const ref::Pattern &pattern, ReferenceLookup lookup, Mode mode,
                     std::string &error, ref::ErrorScale *scale) {
   return ref::sdd(lookup(op.getA()).tensor, lookup(op.getB()).tensor, pattern,
-                  factor(op.getAlpha(), Value(), lookup, mode),
+                  factor(op.getAlpha(), op.getDynamicAlpha(), lookup, mode),
                   {op.getTransposeA(), op.getTransposeB(), op.getTransposeOut()}, error, scale);
 }
 

@@ -32,25 +32,13 @@ static RankedTensorType scoresType(Op op, Type element) {
   return RankedTensorType::get(shape, element, op.getLayout());
 }
 
-/// Returns alpha * a @ b^T at the blocks of `type`.
+/// Returns alpha * a @ b^T at the blocks of `type`. `factor`, a tensor of rank 0, stands in place of
+/// an alpha of 1 where it is not null.
 static Value createScores(OpBuilder &builder, Location loc, RankedTensorType type, Value a, Value b,
-                          double alpha = 1) {
-  return SDDOp::create(builder, loc, type, a, b, /*pattern=*/Value(), /*transpose_a=*/false,
+                          double alpha = 1, Value factor = {}) {
+  return SDDOp::create(builder, loc, type, a, b, /*pattern=*/Value(), factor, /*transpose_a=*/false,
                        /*transpose_b=*/true, /*transpose_out=*/false, APFloat(alpha),
                        Precision::IEEE, ScheduleAttr());
-}
-
-/// Returns alpha * a @ b^T at the blocks of `type`, with alpha a tensor of rank 0.
-static Value createScaledScores(OpBuilder &builder, Location loc, RankedTensorType type, Value a,
-                                Value b, Value alpha) {
-  // The values of the added tensor are not read.
-  RankedTensorType stored = SparseTensor::get(type)->getValuesType();
-  Value values = tensor::EmptyOp::create(builder, loc, stored.getShape(), stored.getElementType());
-  Value pattern = AssembleOp::create(builder, loc, type, /*crow_indices=*/Value(),
-                                     /*col_indices=*/Value(), values);
-  return SampledAddmmOp::create(builder, loc, type, pattern, a, b, alpha, /*dynamic_beta=*/Value(),
-                                /*transpose_a=*/false, /*transpose_b=*/true, APFloat(1.0),
-                                APFloat(0.0), Precision::IEEE, ScheduleAttr());
 }
 
 /// Returns `factor`, a tensor of rank 0, times `constant`.
@@ -94,11 +82,12 @@ static SoftmaxOp createProbabilities(OpBuilder &builder, Op op, Value k, Type ls
   APFloat scale = op.getScale();
   Value scores, dynamicScale = op.getDynamicScale();
   if (std::optional<APFloat> cap = op.getSoftCap()) {
-    double bound = cap->convertToDouble(), alpha = scale.convertToDouble() / bound;
-    scores = dynamicScale
-                 ? createScaledScores(builder, loc, type, op.getQ(), k,
-                                      multiplyFactor(builder, loc, dynamicScale, 1 / bound))
-                 : createScores(builder, loc, type, op.getQ(), k, alpha);
+    double bound = cap->convertToDouble();
+    if (dynamicScale)
+      scores = createScores(builder, loc, type, op.getQ(), k, /*alpha=*/1,
+                            multiplyFactor(builder, loc, dynamicScale, 1 / bound));
+    else
+      scores = createScores(builder, loc, type, op.getQ(), k, scale.convertToDouble() / bound);
     scores = math::TanhOp::create(builder, loc, scores);
     scale = *cap;
     dynamicScale = Value();

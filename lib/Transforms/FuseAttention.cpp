@@ -44,6 +44,8 @@ static std::string getUnsupported(SDDOp op) {
     return "a static layout, but got a dynamic pattern";
   if (op.getPrecision() != Precision::IEEE)
     return "precision ieee, but got " + stringifyPrecision(op.getPrecision()).str();
+  if (op.getDynamicAlpha())
+    return "an alpha of sdd that is an attribute, but got an operand";
   if (op.getSchedule())
     return "operations without a schedule, but got one of sdd";
   return {};

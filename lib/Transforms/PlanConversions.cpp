@@ -143,6 +143,7 @@ struct PlanAdd : OpConversionPattern<AddOp> {
     Value init = OperandSizes(op, rewriter).createInitLike(a.values, a.type.getElementType());
     auto planned =
         PlannedAddOp::create(rewriter, op.getLoc(), TypeRange{init.getType()}, a.values, b.values,
+                             single(adaptor.getDynamicAlpha()), single(adaptor.getDynamicBeta()),
                              init, op.getAlpha(), op.getBeta(), op.getScheduleAttr());
     rewriter.replaceOpWithMultiple(op, {a.withValues(planned.getResult(0))});
     return success();

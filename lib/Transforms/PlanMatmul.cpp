@@ -228,6 +228,7 @@ struct PlanSDD : OpConversionPattern<SDDOp> {
     product.alpha = op.getAlpha();
     product.precision = op.getPrecision();
     product.schedule = op.getScheduleAttr();
+    product.dynamicAlpha = single(adaptor.getDynamicAlpha());
     if (op.getTransposeOut()) { // (op(A) @ op(B))^T = op(B)^T @ op(A)^T
       std::swap(product.a, product.b);
       std::tie(product.transposeA, product.transposeB) =

@@ -140,16 +140,17 @@ def BlockSparse_SliceOp : BlockSparse_TensorOp<"slice"> {
   let hasFolder = 1;
 }
 
-def BlockSparse_AddOp : BlockSparse_TensorOp<"add"> {
+def BlockSparse_AddOp : BlockSparse_TensorOp<"add", [AttrSizedOperandSegments]> {
   let summary = "alpha * a + beta * b, for sparse tensors of one pattern";
   let semantics = [{
     Adds the stored elements of `a` and `b`, each times its factor. A term whose factor is 0 is not
     read. Elements are computed in the accumulation type and rounded once.
   }];
-  let constraints = [C4, C21, C48];
+  let constraints = [C4, C21, C48, C62];
   let atRunTime = ["Of a dynamic pattern, `b` has the indices of `a`; those of `b` are not read."];
   let postconditions = [
     "A dynamic result has the indices of `a`.",
+    "A term whose factor is an operand of 0 is 0, whatever the term holds.",
     "The padding of edge blocks holds unspecified values.",
   ];
   let example = [{
@@ -166,9 +167,11 @@ def BlockSparse_AddOp : BlockSparse_TensorOp<"add"> {
   }];
   let arguments = !con((ins Arg<BlockSparse_Sparse<"a">, "first term, [..., M, N]">:$a,
     Arg<BlockSparse_Sparse<"b">, "second term, [..., M, N]">:$b),
-    BlockSparse_SumArgs, BlockSparse_ScheduleArg);
+    BlockSparse_DynamicSumOperands, BlockSparse_SumArgs, BlockSparse_ScheduleArg);
   let results = (outs Res<BlockSparse_Sparse<"result">, "the sum, [..., M, N]">:$result);
-  let assemblyFormat = "$a `,` $b attr-dict `:` functional-type(operands, results)";
+  let assemblyFormat = !strconcat("$a `,` $b ", BlockSparse_AlphaFormat, BlockSparse_BetaFormat,
+                                  " attr-dict `:` functional-type(operands, results)");
+  let useCustomPropertiesEncoding = 1;
 }
 
 def BlockSparse_AssembleOp : BlockSparse_TensorOp<"assemble", [AttrSizedOperandSegments]> {

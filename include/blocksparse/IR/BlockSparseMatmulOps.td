@@ -22,18 +22,19 @@ defvar BlockSparse_EpilogueOperands = !con((ins
 defvar BlockSparse_EpilogueAttrs = !con(BlockSparse_AlphaArg, BlockSparse_ActivationArg,
                                         BlockSparse_PrecisionArg, BlockSparse_ScheduleArg);
 
-def BlockSparse_SDDOp : BlockSparse_TensorOp<"sdd"> {
+def BlockSparse_SDDOp : BlockSparse_TensorOp<"sdd", [AttrSizedOperandSegments]> {
   let summary = "Sparse = dense x dense at the blocks of the result's layout";
   let semantics = [{
     result = alpha * op(a) @ op(b) at the stored blocks, with op the transpose of the last two
     dimensions where the flag says so. The layout of the result describes the result as it is
     stored: with `transpose_out` that is the transpose of the product.
   }];
-  let constraints = !listconcat([C4], BlockSparse_ProductConstraints, [C12, C17]);
+  let constraints = !listconcat([C4], BlockSparse_ProductConstraints, [C12, C17, C62]);
   let postconditions = [
     "a and b are broadcast to the leading dimensions of the result.",
     "Every stored element is written. The padding of edge blocks is written as 0.",
     "With `alpha == 0`, a and b are not read. Without a stored block nothing is read.",
+    "With a `dynamic_alpha` of 0, the product is 0, whatever a and b hold.",
   ];
   let example = [{
     ```mlir
@@ -56,18 +57,18 @@ def BlockSparse_SDDOp : BlockSparse_TensorOp<"sdd"> {
     Arg<BlockSparse_Dense<"b">, "right factor [..., K, N]">:$b,
     Arg<Optional<BlockSparse_Sparse<"pattern">>,
         "tensor whose indices a dynamic result takes; its values are not read">:$pattern),
-    BlockSparse_TransposeArgs, BlockSparse_TransposeOutArg, BlockSparse_AlphaArg,
+    BlockSparse_DynamicAlphaOperand, BlockSparse_TransposeArgs, BlockSparse_TransposeOutArg, BlockSparse_AlphaArg,
     BlockSparse_PrecisionArg, BlockSparse_ScheduleArg);
   let results = (outs Res<BlockSparse_Sparse<"result">, "[..., M, N], or [..., N, M] with `transpose_out`">:$result);
-  let assemblyFormat = [{
-    $a `,` $b (`pattern` `(` $pattern^ `)`)? attr-dict `:` functional-type(operands, results)
-  }];
+  let assemblyFormat = !strconcat("$a `,` $b (`pattern` `(` $pattern^ `)`)? ", BlockSparse_AlphaFormat,
+                                  " attr-dict `:` functional-type(operands, results)");
   let builders = [
     // The result has the shape and element type of the product and the encoding `layout`.
     OpBuilder<(ins "::mlir::Value":$a, "::mlir::Value":$b, "LayoutAttrInterface":$layout,
                    CArg<"bool", "false">:$transpose_a, CArg<"bool", "false">:$transpose_b,
                    CArg<"bool", "false">:$transpose_out, CArg<"double", "1.0">:$alpha)>,
   ];
+  let useCustomPropertiesEncoding = 1;
   let hasCanonicalizer = 1;
 }
 
@@ -212,8 +213,7 @@ def BlockSparse_SampledAddmmOp : BlockSparse_TensorOp<"sampled_addmm",
     [AllTypesMatch<["sparse", "result"]>, AttrSizedOperandSegments]> {
   let summary = "beta * sparse + alpha * (a @ b) at the blocks of the sparse operand";
   let semantics = [{
-    result = beta * sparse + alpha * op(a) @ op(b) at the stored blocks of `sparse`. With `beta = 0.0`
-    it is an sdd whose alpha may be an operand.
+    result = beta * sparse + alpha * op(a) @ op(b) at the stored blocks of `sparse`.
   }];
   let constraints = !listconcat([C4], BlockSparse_ProductConstraints, [C17, C62]);
   let atRunTime = ["No row of a dynamic pattern holds a column twice."];

@@ -133,6 +133,11 @@ defvar BlockSparse_AlphaFormat = "(`alpha` `(` $dynamic_alpha^ `)`)?";
 defvar BlockSparse_BetaFormat = "(`beta` `(` $dynamic_beta^ `)`)?";
 defvar BlockSparse_ScaleFormat = "(`scale` `(` $dynamic_scale^ `)`)?";
 
+defvar BlockSparse_DynamicSumOperands = (ins
+  Arg<Optional<BlockSparse_Factor<"dynamic_alpha">>,
+      "factor of `a` that is known when the program runs">:$dynamic_alpha,
+  Arg<Optional<BlockSparse_Factor<"dynamic_beta">>,
+      "factor of `b` that is known when the program runs">:$dynamic_beta);
 defvar BlockSparse_SumArgs = (ins
   Arg<DefaultValuedAttr<F64Attr, "1.0">, "factor of `a`">:$alpha,
   Arg<DefaultValuedAttr<F64Attr, "1.0">, "factor of `b`">:$beta);

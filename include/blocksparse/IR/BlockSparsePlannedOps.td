@@ -449,13 +449,14 @@ def BlockSparse_PlannedTransposeOp : BlockSparse_SingleDestinationOp<"planned_tr
   }];
 }
 
-def BlockSparse_PlannedAddOp : BlockSparse_SingleDestinationOp<"planned_add"> {
+def BlockSparse_PlannedAddOp
+    : BlockSparse_SingleDestinationOp<"planned_add", [AttrSizedOperandSegments]> {
   let summary = "out = alpha * a + beta * b, element by element of the value blocks";
   let semantics = [{
-    out = alpha * a + beta * b for each element of the value blocks, padding included. A term whose
-    factor is 0 is not read.
+    out = alpha * a + beta * b for each element of the value blocks, padding included. alpha and beta
+    are the attributes times the operands of these names. A term whose attribute is 0 is not read.
   }];
-  let constraints = [C8, C45];
+  let constraints = [C8, C45, C62];
   let postconditions = ["The whole destination is written."];
   let example = [{
     ```mlir
@@ -470,11 +471,12 @@ def BlockSparse_PlannedAddOp : BlockSparse_SingleDestinationOp<"planned_add"> {
   let arguments = !con((ins
     Arg<BlockSparse_FloatValues, "value blocks of the first term">:$a,
     Arg<BlockSparse_FloatValues, "value blocks of the second term">:$b,
+    Arg<Optional<BlockSparse_FactorBuffer>, "factor of `a`">:$dynamic_alpha,
+    Arg<Optional<BlockSparse_FactorBuffer>, "factor of `b`">:$dynamic_beta,
     Arg<BlockSparse_FloatValues, "destination">:$init),
     BlockSparse_SumArgs, BlockSparse_ScheduleArg);
-  let assemblyFormat = [{
-    $a `,` $b `outs` `(` $init `)` attr-dict `:` functional-type(operands, results)
-  }];
+  let assemblyFormat = !strconcat("$a `,` $b ", BlockSparse_AlphaFormat, BlockSparse_BetaFormat,
+      " `outs` `(` $init `)` attr-dict `:` functional-type(operands, results)");
 }
 
 //===----------------------------------------------------------------------===//

@@ -230,16 +230,18 @@ static void emitTranspose(ImplicitLocOpBuilder &b, PlannedTransposeOp op) {
 
 namespace {
 
-/// Describes a term of a sum: a block and its factor.
+/// Describes a term of a sum: a block and its factor. `operand`, an element of the type in which
+/// sums are computed, is another factor where it is not null.
 struct ScaledBlock {
   MatrixView block;
   double factor;
+  Value operand;
 };
 
 } // namespace
 
 /// Returns the sum of the elements (row, col + lane) of blocks, each times its factor. A factor of
-/// 0 leaves the term out.
+/// 0 leaves the term out, and one that is an operand makes it 0 whatever the block holds.
 static Value emitScaledSum(ImplicitLocOpBuilder &b, const VectorAccess &access,
                            ArrayRef<ScaledBlock> terms, Value row, Value col, Value mask) {
   Type element = terms.front().block.elementType();
@@ -252,6 +254,13 @@ static Value emitScaledSum(ImplicitLocOpBuilder &b, const VectorAccess &access,
     if (term.factor != 1)
       elements =
           arith::MulFOp::create(b, elements, splatConstant(b, elements.getType(), term.factor));
+    if (term.operand) {
+      Value factor = splat(b, term.operand, access.width);
+      Value none = zeroVector(b, cast<VectorType>(elements.getType()));
+      Value isZero = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, factor, none);
+      elements = arith::SelectOp::create(b, isZero, none,
+                                         arith::MulFOp::create(b, factor, elements));
+    }
     sum = sum ? arith::AddFOp::create(b, sum, elements).getResult() : elements;
   }
   return sum ? convertElements(b, sum, element)
@@ -264,10 +273,14 @@ static void emitAdd(ImplicitLocOpBuilder &b, PlannedAddOp op, const VectorAccess
   auto view = [&](Value memref) { return ValuesView::get(b, memref, 1, one, one); };
   ValuesView left = view(op.getA()), right = view(op.getB()), out = view(op.getInit());
   double alpha = op.getAlpha().convertToDouble(), beta = op.getBeta().convertToDouble();
+  auto load = [&](Value factor) {
+    return factor ? memref::LoadOp::create(b, factor).getResult() : Value();
+  };
+  Value dynamicAlpha = load(op.getDynamicAlpha()), dynamicBeta = load(op.getDynamicBeta());
   emitParallel(b, {countBatches(b, op.getInit()), out.storedBlocks()},
                [&](ImplicitLocOpBuilder &b, ValueRange at) {
-                 ScaledBlock terms[] = {{left.block(b, at[0], at[1]), alpha},
-                                        {right.block(b, at[0], at[1]), beta}};
+                 ScaledBlock terms[] = {{left.block(b, at[0], at[1]), alpha, dynamicAlpha},
+                                        {right.block(b, at[0], at[1]), beta, dynamicBeta}};
                  MatrixView target = out.block(b, at[0], at[1]);
                  emitLoop(b, zero, target.rows, 1, [&](ImplicitLocOpBuilder &b, Value row) {
                    emitLoop(b, zero, target.cols, access.width,
@@ -339,7 +352,7 @@ void mlir::blocksparse::lowerToLoops(ImplicitLocOpBuilder &b, PlannedAddOp op,
                               options.vectorBits, op.getScheduleAttr());
   Value one = indexConstant(b, 1);
   SmallVector<Value> conditions;
-  for (Value memref : op->getOperands())
+  for (Value memref : {op.getA(), op.getB(), op.getInit()})
     conditions.push_back(ValuesView::get(b, memref, 1, one, one).hasContiguousBlocks(b));
   emitVersions(b, conditions, [&](ImplicitLocOpBuilder &b, bool unitStride) {
     emitAdd(b, op, {width, unitStride});

@@ -24,7 +24,8 @@ void GradientBuilder::addCotangent(Value value, Value term) {
   if (!sum)
     sum = term;
   else if (tensorType(value).getEncoding())
-    sum = AddOp::create(*this, value.getType(), sum, term, llvm::APFloat(1.0), llvm::APFloat(1.0),
+    sum = AddOp::create(*this, value.getType(), sum, term, /*dynamic_alpha=*/Value(),
+                        /*dynamic_beta=*/Value(), llvm::APFloat(1.0), llvm::APFloat(1.0),
                         ScheduleAttr());
   else
     sum = arith::AddFOp::create(*this, sum, term);
@@ -40,11 +41,31 @@ Value mlir::blocksparse::asElement(ImplicitLocOpBuilder &b, Value tensor, Type e
   return arith::TruncFOp::create(b, converted, tensor);
 }
 
+Value mlir::blocksparse::scaleSparse(ImplicitLocOpBuilder &b, Value sparse,
+                                     const llvm::APFloat &factor, Value operand) {
+  if (factor.isExactlyValue(1) && !operand)
+    return sparse;
+  return AddOp::create(b, sparse.getType(), sparse, sparse, operand, /*dynamic_beta=*/Value(),
+                       factor, llvm::APFloat(0.0), ScheduleAttr());
+}
+
+Value mlir::blocksparse::factorOf(GradientBuilder &b, Value operand) {
+  return operand ? b.getPrimal(operand) : Value();
+}
+
+LogicalResult mlir::blocksparse::checkFactor(Operation *op, GradientBuilder &b, Value factor,
+                                             StringRef name) {
+  if (!factor || !b.isWanted(factor))
+    return success();
+  return op->emitError("expects an operand ")
+         << name << " without a gradient, such as one that tensor.from_elements makes of a number, "
+         << "but got one that depends on a tensor that the function is differentiated by";
+}
+
 Value mlir::blocksparse::createZeros(ImplicitLocOpBuilder &b, Value like) {
   RankedTensorType type = tensorType(like);
   if (type.getEncoding())
-    return AddOp::create(b, type, like, like, llvm::APFloat(0.0), llvm::APFloat(0.0),
-                         ScheduleAttr());
+    return scaleSparse(b, like, llvm::APFloat(0.0));
   Value zero = arith::ConstantOp::create(b, b.getFloatAttr(type.getElementType(), 0));
   Value empty =
       tensor::EmptyOp::create(b, tensor::getMixedSizes(b, b.getLoc(), like), type.getElementType());
@@ -256,18 +277,15 @@ static LogicalResult addRule(TransposeOp op, GradientBuilder &b) {
   return success();
 }
 
-/// Returns factor * sparse.
-static Value scaleSparse(GradientBuilder &b, Value sparse, llvm::APFloat factor) {
-  if (factor.isExactlyValue(1))
-    return sparse;
-  return AddOp::create(b, sparse.getType(), sparse, sparse, factor, llvm::APFloat(0.0),
-                       ScheduleAttr());
-}
-
 static LogicalResult addRule(AddOp op, GradientBuilder &b) {
+  if (failed(checkFactor(op, b, op.getDynamicAlpha(), "alpha")) ||
+      failed(checkFactor(op, b, op.getDynamicBeta(), "beta")))
+    return failure();
   Value cotangent = b.getCotangent(op.getResult());
-  b.addCotangent(op.getA(), scaleSparse(b, cotangent, op.getAlpha()));
-  b.addCotangent(op.getB(), scaleSparse(b, cotangent, op.getBeta()));
+  b.addCotangent(op.getA(),
+                 scaleSparse(b, cotangent, op.getAlpha(), factorOf(b, op.getDynamicAlpha())));
+  b.addCotangent(op.getB(),
+                 scaleSparse(b, cotangent, op.getBeta(), factorOf(b, op.getDynamicBeta())));
   return success();
 }
 

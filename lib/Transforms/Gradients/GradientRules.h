@@ -47,6 +47,17 @@ Value asElement(ImplicitLocOpBuilder &b, Value tensor, Type element);
 /// sparse one has the pattern of `like`.
 Value createZeros(ImplicitLocOpBuilder &b, Value like);
 
+/// Returns a sparse tensor times a factor: `factor`, or `operand` (a tensor of rank 0) where it is
+/// not null.
+Value scaleSparse(ImplicitLocOpBuilder &b, Value sparse, const llvm::APFloat &factor,
+                  Value operand = {});
+
+/// Returns a factor that is an operand, as the gradient uses it; null for one that is absent.
+Value factorOf(GradientBuilder &b, Value operand);
+
+/// Fails with an error if the gradient of a factor that is an operand is asked for.
+LogicalResult checkFactor(Operation *op, GradientBuilder &b, Value factor, StringRef name);
+
 /// Computes each element of a dense tensor of the type of `like`, by `body`, from the elements of
 /// `inputs`, which broadcast to it by numpy's rules, in the accumulation type of `like`.
 Value mapElements(ImplicitLocOpBuilder &b, Value like, ValueRange inputs,

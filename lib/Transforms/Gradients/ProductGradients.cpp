@@ -42,19 +42,7 @@ struct Alpha {
 /// Returns the factor of the product `op`, as the gradient uses it.
 template <typename OpTy>
 static Alpha alphaOf(OpTy op, GradientBuilder &b) {
-  if constexpr (std::is_same_v<OpTy, SDDOp>)
-    return {op.getAlpha(), Value()};
-  else
-    return {op.getAlpha(), op.getDynamicAlpha() ? b.getPrimal(op.getDynamicAlpha()) : Value()};
-}
-
-/// Fails with an error if the gradient of a factor that is an operand is asked for.
-static LogicalResult checkFactor(Operation *op, GradientBuilder &b, Value factor, StringRef name) {
-  if (!factor || !b.isWanted(factor))
-    return success();
-  return op->emitError("expects an operand ")
-         << name << " without a gradient, such as one that tensor.from_elements makes of a number, "
-         << "but got one that depends on a tensor that the function is differentiated by";
+  return {op.getAlpha(), factorOf(b, op.getDynamicAlpha())};
 }
 
 /// Returns the type of alpha * op(a) @ op(b) with the leading dimensions of `leading`, as it is
@@ -149,19 +137,11 @@ static LogicalResult addSampled(GradientBuilder &b, Operation *op, Value sparse,
   right.value = asElement(b, right.value, type.getElementType());
   if (transposed)
     std::swap(left, right);
-  if (alpha.operand) {
-    // With beta = 0 the values of the primal are not read.
-    b.addCotangent(sparse, SampledAddmmOp::create(
-                               b, type, b.getPrimal(sparse), left.value, right.value, alpha.operand,
-                               /*dynamic_beta=*/Value(), left.transposed, !right.transposed,
-                               alpha.attribute, APFloat(0.0), precision, ScheduleAttr()));
-    return success();
-  }
   bool dynamic = !isa<LayoutAttrInterface>(type.getEncoding());
   b.addCotangent(sparse, SDDOp::create(b, type, left.value, right.value,
-                                       dynamic ? b.getPrimal(sparse) : Value(), left.transposed,
-                                       !right.transposed, /*transpose_out=*/false, alpha.attribute,
-                                       precision, ScheduleAttr()));
+                                       dynamic ? b.getPrimal(sparse) : Value(), alpha.operand,
+                                       left.transposed, !right.transposed, /*transpose_out=*/false,
+                                       alpha.attribute, precision, ScheduleAttr()));
   return success();
 }
 
@@ -231,6 +211,8 @@ static LogicalResult addSampledRule(OpTy op, GradientBuilder &b, Value cotangent
 }
 
 static LogicalResult addRule(SDDOp op, GradientBuilder &b) {
+  if (failed(checkFactor(op, b, op.getDynamicAlpha(), "alpha")))
+    return failure();
   return addSampledRule(op, b, b.getCotangent(op.getResult()), op.getTransposeOut());
 }
 
@@ -240,17 +222,9 @@ static LogicalResult addRule(SampledAddmmOp op, GradientBuilder &b) {
       failed(checkFactor(op, b, op.getDynamicBeta(), "beta")))
     return failure();
   bool wantsSparse = b.isWanted(op.getSparse());
-  if (wantsSparse && op.getDynamicBeta())
-    // With alpha = 0 the factors are not read.
+  if (wantsSparse && !op.getBeta().isZero())
     b.addCotangent(op.getSparse(),
-                   SampledAddmmOp::create(b, cotangent.getType(), cotangent, b.getPrimal(op.getA()),
-                                          b.getPrimal(op.getB()), /*dynamic_alpha=*/Value(),
-                                          b.getPrimal(op.getDynamicBeta()), op.getTransposeA(),
-                                          op.getTransposeB(), APFloat(0.0), op.getBeta(),
-                                          op.getPrecision(), ScheduleAttr()));
-  else if (wantsSparse && !op.getBeta().isZero())
-    b.addCotangent(op.getSparse(), AddOp::create(b, cotangent.getType(), cotangent, cotangent,
-                                                 op.getBeta(), APFloat(0.0), ScheduleAttr()));
+                   scaleSparse(b, cotangent, op.getBeta(), factorOf(b, op.getDynamicBeta())));
   return addSampledRule(op, b, cotangent, /*transposeOut=*/false);
 }
 

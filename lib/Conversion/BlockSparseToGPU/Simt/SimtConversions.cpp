@@ -5,6 +5,7 @@
 #include "../../Device/Loops.h"
 #include "../../OperandView.h"
 #include "../Operands/BlockMap.h"
+#include "../Operands/Epilogue.h"
 #include "SimtKernels.h"
 #include "blocksparse/IR/SparseTensor.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -241,12 +242,19 @@ void mlir::blocksparse::device::emitSimt(ImplicitLocOpBuilder &host, KernelBuild
         MatrixView target = block(init);
         Type accumulator = getAccumulatorType(target.elementType());
         Value sum;
-        std::pair<Value, APFloat> terms[] = {{op.getA(), op.getAlpha()}, {op.getB(), op.getBeta()}};
-        for (auto [values, factor] : terms) {
+        std::tuple<Value, APFloat, Value> terms[] = {
+            {op.getA(), op.getAlpha(), op.getDynamicAlpha()},
+            {op.getB(), op.getBeta(), op.getDynamicBeta()}};
+        for (auto [values, factor, operand] : terms) {
           if (factor.isZero())
             continue;
           Value element = convertElement(
               b, block(mapping.lookup(values)).load(b, index[2], index[3]), accumulator);
+          if (operand) {
+            Value term = scaleBy(b, loadFactor(b, mapping.lookup(operand)), element);
+            sum = sum ? addNumbers(b, sum, term) : term;
+            continue;
+          }
           Value scale = numberConstant(b, accumulator, factor.convertToDouble());
           sum = sum ? multiplyAdd(b, element, scale, sum) : mulNumbers(b, element, scale);
         }
