@@ -77,9 +77,9 @@ void AttentionGradOp::writeProperties(DialectBytecodeWriter &writer) {
   writeMaskedOp(*this, writer);
 }
 
-// Before version 4, sdd has its factors and perhaps a pattern, and no sizes of segments: those of one
-// with a pattern come with the upgrade of the file (BytecodeInterface.cpp), as the operands are read
-// after the properties.
+// Before version 4, sdd has its factors and perhaps a pattern, and no sizes of segments: those of
+// one with a pattern come with the upgrade of the file (BytecodeInterface.cpp), as the operands are
+// read after the properties.
 LogicalResult SDDOp::readProperties(DialectBytecodeReader &reader, OperationState &state) {
   auto &properties = state.getOrAddProperties<Properties>();
   if (failed(reader.readOptionalAttribute(properties.alpha)) ||

@@ -32,8 +32,8 @@ static RankedTensorType scoresType(Op op, Type element) {
   return RankedTensorType::get(shape, element, op.getLayout());
 }
 
-/// Returns alpha * a @ b^T at the blocks of `type`. `factor`, a tensor of rank 0, stands in place of
-/// an alpha of 1 where it is not null.
+/// Returns alpha * a @ b^T at the blocks of `type`. `factor`, a tensor of rank 0, stands in place
+/// of an alpha of 1 where it is not null.
 static Value createScores(OpBuilder &builder, Location loc, RankedTensorType type, Value a, Value b,
                           double alpha = 1, Value factor = {}) {
   return SDDOp::create(builder, loc, type, a, b, /*pattern=*/Value(), factor, /*transpose_a=*/false,

@@ -7,9 +7,9 @@ import sys
 source, version, target = sys.argv[1:]
 with open(source, "rb") as file:
     data = file.read()
-# A section of kind 7, the version of a dialect, with one byte: the number 1, 2 or 3. Numbers below
+# A section of kind 7, the version of a dialect, with one byte: the number 1, 2, 3 or 4. Numbers below
 # 128 are written as 2 * n + 1. The dialects come first in a file; later bytes may look like it.
-found = [data.find(bytes([7, 3, 2 * number + 1])) for number in (1, 2, 3)]
+found = [data.find(bytes([7, 3, 2 * number + 1])) for number in (1, 2, 3, 4)]
 starts = [start for start in found if start >= 0]
 if not starts:
     sys.exit(f"expects a version in {source}, but got none")

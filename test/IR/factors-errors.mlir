@@ -102,3 +102,38 @@ func.func @c62_planned_sdd(%a: memref<32x8xf32>, %b: memref<8x32xf32>, %lut: mem
   blocksparse.planned_sdd %a, %b lut(%lut) segments(%s) alpha(%f) outs(%init) {alpha = 2.0, block = array<i64: 16, 16>, lut_heads = 1 : i64} : (memref<32x8xf32>, memref<8x32xf32>, memref<3x4xi32>, memref<2x2xi32>, memref<f32>, memref<3x16x16xf32>) -> ()
   return
 }
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+func.func @c62_sdd(%a: tensor<32x32xf32>, %s: tensor<f64>) {
+  // expected-error @below {{expects dynamic_alpha of element type 'f32', but got 'f64'}}
+  %0 = blocksparse.sdd %a, %a alpha(%s) : (tensor<32x32xf32>, tensor<32x32xf32>, tensor<f64>) -> tensor<32x32xf32, #layout>
+  return
+}
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+func.func @c62_sdd_twice(%a: tensor<32x32xf32>, %s: tensor<f32>) {
+  // expected-error @below {{expects alpha as an attribute or as an operand, but got 5.000000e-01 and an operand}}
+  %0 = blocksparse.sdd %a, %a alpha(%s) {alpha = 0.5} : (tensor<32x32xf32>, tensor<32x32xf32>, tensor<f32>) -> tensor<32x32xf32, #layout>
+  return
+}
+
+// -----
+
+#layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
+func.func @c62_add(%a: tensor<32x32xf16, #layout>, %s: tensor<f64>) {
+  // expected-error @below {{expects dynamic_beta of element type 'f32', but got 'f64'}}
+  %0 = blocksparse.add %a, %a beta(%s) : (tensor<32x32xf16, #layout>, tensor<32x32xf16, #layout>, tensor<f64>) -> tensor<32x32xf16, #layout>
+  return
+}
+
+// -----
+
+func.func @c62_planned_add(%a: memref<3x16x16xf32>, %f: memref<f32>) {
+  // expected-error @below {{expects alpha as an attribute or as an operand, but got 0.000000e+00 and an operand}}
+  blocksparse.planned_add %a, %a alpha(%f) outs(%a) {alpha = 0.0} : (memref<3x16x16xf32>, memref<3x16x16xf32>, memref<f32>, memref<3x16x16xf32>) -> ()
+  return
+}

@@ -6,6 +6,7 @@
 
 #layout = #blocksparse.layout<16x16, grid 2x2, mask "10/11">
 #empty = #blocksparse.layout<16x16, grid 2x2, mask "00/00">
+#bsr = #blocksparse.bsr<16x16>
 
 // CHECK-LABEL: func @products
 // CHECK: blocksparse.dsd %{{.*}}, %{{.*}} alpha(%{{.*}}) residual(%{{.*}}) : (
@@ -22,6 +23,21 @@ func.func @products(%w: tensor<32x32xf16, #layout>, %x: tensor<32x32xf16>, %s: t
   %4 = blocksparse.sampled_addmm %w, %x, %x alpha(%s) beta(%s) : (tensor<32x32xf16, #layout>, tensor<32x32xf16>, tensor<32x32xf16>, tensor<f32>, tensor<f32>) -> tensor<32x32xf16, #layout>
   %5 = blocksparse.sampled_addmm %w, %x, %x beta(%s) {alpha = 0.0} : (tensor<32x32xf16, #layout>, tensor<32x32xf16>, tensor<32x32xf16>, tensor<f32>) -> tensor<32x32xf16, #layout>
   return %0, %1, %2, %3, %4, %5 : tensor<32x32xf16>, tensor<32x32xf16>, tensor<32x32xf16>, tensor<32x32xf16>, tensor<32x32xf16, #layout>, tensor<32x32xf16, #layout>
+}
+
+// CHECK-LABEL: func @sparse_results
+// CHECK: blocksparse.sdd %{{.*}}, %{{.*}} alpha(%{{.*}}) {transpose_b} : (
+// CHECK: blocksparse.sdd %{{.*}}, %{{.*}} pattern(%{{.*}}) alpha(%{{.*}}) : (
+// CHECK: blocksparse.sdd %{{.*}}, %{{.*}} pattern(%{{.*}}) {alpha = 5.000000e-01 : f64} : (
+// CHECK: blocksparse.add %{{.*}}, %{{.*}} alpha(%{{.*}}) beta(%{{.*}}) : (
+// CHECK: blocksparse.add %{{.*}}, %{{.*}} beta(%{{.*}}) {alpha = 5.000000e-01 : f64} : (
+func.func @sparse_results(%w: tensor<32x32xf16, #layout>, %x: tensor<32x32xf16>, %p: tensor<32x32xf16, #bsr>, %s: tensor<f32>) -> (tensor<32x32xf16, #layout>, tensor<32x32xf16, #bsr>, tensor<32x32xf16, #bsr>, tensor<32x32xf16, #layout>, tensor<32x32xf16, #bsr>) {
+  %0 = blocksparse.sdd %x, %x alpha(%s) {transpose_b} : (tensor<32x32xf16>, tensor<32x32xf16>, tensor<f32>) -> tensor<32x32xf16, #layout>
+  %1 = blocksparse.sdd %x, %x pattern(%p) alpha(%s) : (tensor<32x32xf16>, tensor<32x32xf16>, tensor<32x32xf16, #bsr>, tensor<f32>) -> tensor<32x32xf16, #bsr>
+  %2 = blocksparse.sdd %x, %x pattern(%p) {alpha = 0.5} : (tensor<32x32xf16>, tensor<32x32xf16>, tensor<32x32xf16, #bsr>) -> tensor<32x32xf16, #bsr>
+  %3 = blocksparse.add %w, %w alpha(%s) beta(%s) : (tensor<32x32xf16, #layout>, tensor<32x32xf16, #layout>, tensor<f32>, tensor<f32>) -> tensor<32x32xf16, #layout>
+  %4 = blocksparse.add %p, %p beta(%s) {alpha = 0.5} : (tensor<32x32xf16, #bsr>, tensor<32x32xf16, #bsr>, tensor<f32>) -> tensor<32x32xf16, #bsr>
+  return %0, %1, %2, %3, %4 : tensor<32x32xf16, #layout>, tensor<32x32xf16, #bsr>, tensor<32x32xf16, #bsr>, tensor<32x32xf16, #layout>, tensor<32x32xf16, #bsr>
 }
 
 // An empty product plus a scaled input is not the input.

@@ -258,8 +258,8 @@ static Value emitScaledSum(ImplicitLocOpBuilder &b, const VectorAccess &access,
       Value factor = splat(b, term.operand, access.width);
       Value none = zeroVector(b, cast<VectorType>(elements.getType()));
       Value isZero = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, factor, none);
-      elements = arith::SelectOp::create(b, isZero, none,
-                                         arith::MulFOp::create(b, factor, elements));
+      elements =
+          arith::SelectOp::create(b, isZero, none, arith::MulFOp::create(b, factor, elements));
     }
     sum = sum ? arith::AddFOp::create(b, sum, elements).getResult() : elements;
   }

@@ -63,7 +63,23 @@ func.func @sampled(%c: !w, %h: tensor<128x128xf16, #wide>, %a: tensor<32x40xf32>
   return %0, %1, %2 : !w, !w, tensor<128x128xf16, #wide>
 }
 
-// Operations without such an operand: a number that multiplies stored elements.
+// Static patterns, the tiles of wgmma among them, and a pattern of the program.
+func.func @sparse_products(%a: tensor<32x40xf32>, %b: tensor<40x48xf32>, %g: tensor<128x128xf16>, %p: tensor<32x48xf32, #bsr>, %s: !s) -> (!w, tensor<128x128xf16, #wide>, tensor<32x48xf32, #bsr>) {
+  %0 = blocksparse.sdd %a, %b alpha(%s) : (tensor<32x40xf32>, tensor<40x48xf32>, !s) -> !w
+  %1 = blocksparse.sdd %g, %g alpha(%s) {transpose_b, transpose_out} : (tensor<128x128xf16>, tensor<128x128xf16>, !s) -> tensor<128x128xf16, #wide>
+  %2 = blocksparse.sdd %a, %b pattern(%p) alpha(%s) : (tensor<32x40xf32>, tensor<40x48xf32>, tensor<32x48xf32, #bsr>, !s) -> tensor<32x48xf32, #bsr>
+  return %0, %1, %2 : !w, tensor<128x128xf16, #wide>, tensor<32x48xf32, #bsr>
+}
+
+func.func @sums(%a: !w, %b: !w, %h: tensor<32x48xf16, #layout>, %p: tensor<2x32x48xf64, #bsr>, %s: !s, %d: tensor<f64>) -> (!w, !w, tensor<32x48xf16, #layout>, tensor<2x32x48xf64, #bsr>) {
+  %0 = blocksparse.add %a, %b alpha(%s) beta(%s) : (!w, !w, !s, !s) -> !w
+  %1 = blocksparse.add %a, %b beta(%s) {alpha = 0.0} : (!w, !w, !s) -> !w
+  %2 = blocksparse.add %h, %h alpha(%s) {beta = -0.5} : (tensor<32x48xf16, #layout>, tensor<32x48xf16, #layout>, !s) -> tensor<32x48xf16, #layout>
+  %3 = blocksparse.add %p, %p alpha(%d) : (tensor<2x32x48xf64, #bsr>, tensor<2x32x48xf64, #bsr>, tensor<f64>) -> tensor<2x32x48xf64, #bsr>
+  return %0, %1, %2, %3 : !w, !w, tensor<32x48xf16, #layout>, tensor<2x32x48xf64, #bsr>
+}
+
+// A number that multiplies stored elements.
 func.func @sparse_factors(%a: tensor<32x40xf32>, %b: tensor<40x48xf32>, %c: !w, %n: f32) -> !w {
   %0 = blocksparse.sdd %a, %b : (tensor<32x40xf32>, tensor<40x48xf32>) -> !w
   %1 = linalg.map ins(%0, %c : !w, !w) outs(%c : !w) (%x: f32, %y: f32, %o: f32) {
@@ -84,6 +100,13 @@ func.func @zero_factor(%w: !w, %x: !x {blocksparse.value = dense<0x7FC00000> : !
   %0 = blocksparse.bsr_addmm %w, %x input(%i) alpha(%s) beta(%o) : (!w, !x, !y, !s, !s) -> !y
   %1 = blocksparse.bsr_addmm %w, %d input(%c) alpha(%o) beta(%s) : (!w, !x, !y, !s, !s) -> !y
   return %0, %1 : !y, !y
+}
+
+func.func @zero_factor_of_sparse(%n: tensor<32x40xf32> {blocksparse.value = dense<0x7FC00000> : tensor<32x40xf32>}, %b: tensor<40x48xf32>, %c: !w, %s: !s {blocksparse.value = dense<0.0> : !s}) -> (!w, !w) {
+  %0 = blocksparse.sdd %n, %b : (tensor<32x40xf32>, tensor<40x48xf32>) -> !w
+  %1 = blocksparse.sdd %n, %b alpha(%s) : (tensor<32x40xf32>, tensor<40x48xf32>, !s) -> !w
+  %2 = blocksparse.add %c, %0 beta(%s) : (!w, !w, !s) -> !w
+  return %1, %2 : !w, !w
 }
 
 func.func @softmax_scale(%x: tensor<32x32xf32, #scores>, %h: tensor<32x32xf16, #scores>, %dy: tensor<32x32xf32, #scores>, %s: !s) -> (tensor<32x32xf32, #scores>, tensor<32xf32>, tensor<32x32xf16, #scores>, tensor<32x32xf32, #scores>) {
