@@ -30,7 +30,11 @@ Value mlir::blocksparse::device::reduceWarp(
   return x;
 }
 
-Value mlir::blocksparse::device::makeUniform(ImplicitLocOpBuilder &b, Value value) {
-  return NVVM::ShflOp::create(b, b.getI32Type(), i32Constant(b, -1), value, i32Constant(b, 0),
+Value mlir::blocksparse::device::readLane(ImplicitLocOpBuilder &b, Value value, Value lane) {
+  return NVVM::ShflOp::create(b, b.getI32Type(), i32Constant(b, -1), value, lane,
                               i32Constant(b, 31), NVVM::ShflKind::idx, UnitAttr());
+}
+
+Value mlir::blocksparse::device::makeUniform(ImplicitLocOpBuilder &b, Value value) {
+  return readLane(b, value, i32Constant(b, 0));
 }

@@ -21,6 +21,9 @@ Value laneCount(ImplicitLocOpBuilder &b);
 /// Returns `value` (i32) of lane 0 in all lanes of a warp. ptxas then knows that it is uniform.
 Value makeUniform(ImplicitLocOpBuilder &b, Value value);
 
+/// Returns `value` (i32) of lane `lane` (i32, the same in all lanes) in all lanes of a warp.
+Value readLane(ImplicitLocOpBuilder &b, Value value, Value lane);
+
 /// Reduces `x` (i32, f32 or f64) over the lanes of a warp and returns the result in every lane.
 /// `combine` must be commutative. A lane without a partner keeps its value.
 Value reduceWarp(ImplicitLocOpBuilder &b, Value x,

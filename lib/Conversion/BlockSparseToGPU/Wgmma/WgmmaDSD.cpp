@@ -28,6 +28,8 @@ using namespace mlir::blocksparse::device;
 
 /// Values of k of a k step, and rows of a half.
 static constexpr int64_t slabRows = 64;
+/// Bytes of a word that tells a consumer whether its half has values in a k step.
+static constexpr int64_t wordBytes = sizeof(int32_t);
 
 static MemRefType bufferType(Value memref) { return cast<MemRefType>(memref.getType()); }
 
@@ -63,6 +65,7 @@ public:
                   const StageBuffers &stage) override;
   void emitInputCopy(ImplicitLocOpBuilder &b, const WgmmaWork &tile, int64_t warpgroup,
                      int64_t number, Value to, Value barrier) override;
+  void storeStep(ImplicitLocOpBuilder &b, ArrayRef<Value> entry, Value record) override;
   Value participates(ImplicitLocOpBuilder &b, Value record, Value warpgroup) override;
 
 protected:
@@ -77,9 +80,6 @@ protected:
 private:
   /// Returns the slab (i32) of half `warpgroup` of a tile, or -1 if there is none.
   Value slabOf(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value warpgroup) const;
-  /// Returns the index (i32) of the record of a k step. Past the end of the table it is the last
-  /// record: steps are read ahead, and that result is not used.
-  Value recordOf(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step) const;
   /// Returns the coordinate of subtile `number` of slab `slab` of a tile, in the map of the
   /// result or of C.
   TensorCoord subtileIn(ImplicitLocOpBuilder &b, Value memref, const WgmmaWork &tile, Value slab,
@@ -159,12 +159,10 @@ Value DSDKernel::slabOf(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value wa
   return arith::SelectOp::create(b, isFirst, tile.fields[Slab0], tile.fields[Slab1]);
 }
 
-Value DSDKernel::recordOf(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step) const {
-  return arith::MinSIOp::create(b, Int(b, tile.fields[First]) + step, lastRecord);
-}
-
 SmallVector<Value> DSDKernel::readStep(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step) {
-  return records.read(b, recordOf(b, tile, step), 0, WgmmaRecordTable::used);
+  // Steps are read ahead: past the end of the table that is the last record, which is not used.
+  Value record = arith::MinSIOp::create(b, Int(b, tile.fields[First]) + step, lastRecord);
+  return records.read(b, record, 0, WgmmaRecordTable::used);
 }
 
 /// Returns i1: the index `y` is not -1, i.e. the half has values in this k step, or the slab
@@ -177,7 +175,7 @@ Value DSDKernel::stepBytes(ImplicitLocOpBuilder &b, const WgmmaWork &, ArrayRef<
   if (!plan.shape.hasGaps)
     return i32Constant(b, plan.shape.stageBytes());
   const int64_t denseBytes = plan.shape.bMatrices() * plan.shape.matrixBytes();
-  Value bytes = i32Constant(b, denseBytes + WgmmaShape::recordBytes);
+  Value bytes = i32Constant(b, denseBytes);
   for (int64_t half = 0; half < 2; ++half)
     bytes = Int(b, bytes) + arith::SelectOp::create(b, isThere(b, entry[WgmmaRecordTable::y(half)]),
                                                     i32Constant(b, plan.values.bytes()),
@@ -185,12 +183,8 @@ Value DSDKernel::stepBytes(ImplicitLocOpBuilder &b, const WgmmaWork &, ArrayRef<
   return bytes;
 }
 
-void DSDKernel::emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step,
+void DSDKernel::emitCopies(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value,
                            ArrayRef<Value> entry, const StageBuffers &stage) {
-  // Consumers read from the record which halves have values in this k step.
-  if (plan.shape.hasGaps)
-    emitBulkLoad(b, records.at(b, recordOf(b, tile, step)), i32Constant(b, WgmmaShape::recordBytes),
-                 stage.record, stage.barrier);
   Value zero = i32Constant(b, 0);
   for (int64_t half = 0; half < 2; ++half) {
     Value x = entry[WgmmaRecordTable::x(half)], y = entry[WgmmaRecordTable::y(half)];
@@ -233,11 +227,14 @@ void DSDKernel::emitInputCopy(ImplicitLocOpBuilder &b, const WgmmaWork &tile, in
                  barrier);
 }
 
+void DSDKernel::storeStep(ImplicitLocOpBuilder &b, ArrayRef<Value> entry, Value record) {
+  for (int64_t half = 0; half < 2; ++half)
+    LLVM::StoreOp::create(b, entry[WgmmaRecordTable::y(half)],
+                          sharedPointer(b, Int(b, record) + half * wordBytes), wordBytes);
+}
+
 Value DSDKernel::participates(ImplicitLocOpBuilder &b, Value record, Value warpgroup) {
-  constexpr int64_t bytes = sizeof(int32_t);
-  constexpr int64_t first = WgmmaRecordTable::Y0 * bytes, second = WgmmaRecordTable::Y1 * bytes;
-  Value address = Int(b, record) + first;
-  address = Int(b, address) + Int(b, warpgroup) * (second - first);
+  Value address = Int(b, record) + Int(b, warpgroup) * wordBytes;
   // The lane that releases the stage reads the record, so that its read precedes its arrival. The
   // other lanes receive the value by a shuffle.
   Value thread =
@@ -247,7 +244,7 @@ Value DSDKernel::participates(ImplicitLocOpBuilder &b, Value record, Value warpg
   Value y = emitChoice(
       b, reads,
       [&](ImplicitLocOpBuilder &b) -> Value {
-        return LLVM::LoadOp::create(b, b.getI32Type(), sharedPointer(b, address), bytes);
+        return LLVM::LoadOp::create(b, b.getI32Type(), sharedPointer(b, address), wordBytes);
       },
       [&](ImplicitLocOpBuilder &b) { return i32Constant(b, 0); });
   return isThere(b, makeUniform(b, y));

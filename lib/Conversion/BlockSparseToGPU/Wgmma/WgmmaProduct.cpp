@@ -107,22 +107,34 @@ StageBuffers WgmmaFrame::buffers(ImplicitLocOpBuilder &b, const WgmmaShape &shap
   return {first, second, record, ring.full(b, stage), Value()};
 }
 
+/// Emits `body` for the one thread that issues the loads of a warp: the elected one of all lanes,
+/// or the calling thread if `elected` is null.
+static void emitElected(ImplicitLocOpBuilder &b, Value elected,
+                        function_ref<void(ImplicitLocOpBuilder &)> body) {
+  if (elected)
+    emitIf(b, elected, body);
+  else
+    body(b);
+}
+
 StageRing::Position WgmmaProduct::emitInput(ImplicitLocOpBuilder &b, WgmmaKernel &kernel,
-                                            const WgmmaFrame &frame, const WgmmaWork &tile,
+                                            const WgmmaFrame &frame, const TileRun &run,
                                             StageRing::Position at) const {
   for (int64_t first = 0; first < shape.subtiles() && shape.hasInput;
        first += shape.inputSubtiles()) {
     int64_t count = std::min(shape.inputSubtiles(), shape.subtiles() - first);
-    frame.ring.waitEmpty(b, at);
-    int64_t bytes = WgmmaShape::groups * count * SubtileStore::subtileBytes;
-    frame.ring.expectTx(b, at.stage, i32Constant(b, bytes));
-    StageBuffers stage = frame.buffers(b, shape, at.stage);
-    for (int64_t warpgroup = 0; warpgroup < WgmmaShape::groups; ++warpgroup)
-      for (int64_t i = 0; i < count; ++i) {
-        int64_t offset = (warpgroup * shape.inputSubtiles() + i) * SubtileStore::subtileBytes;
-        kernel.getInputLoads()->emitInputCopy(b, tile, warpgroup, first + i,
-                                              Int(b, stage.a) + offset, stage.barrier);
-      }
+    emitElected(b, run.elected, [&](ImplicitLocOpBuilder &b) {
+      frame.ring.waitEmpty(b, at);
+      int64_t bytes = WgmmaShape::groups * count * SubtileStore::subtileBytes;
+      frame.ring.expectTx(b, at.stage, i32Constant(b, bytes));
+      StageBuffers stage = frame.buffers(b, shape, at.stage);
+      for (int64_t warpgroup = 0; warpgroup < WgmmaShape::groups; ++warpgroup)
+        for (int64_t i = 0; i < count; ++i) {
+          int64_t offset = (warpgroup * shape.inputSubtiles() + i) * SubtileStore::subtileBytes;
+          kernel.getInputLoads()->emitInputCopy(b, run.tile, warpgroup, first + i,
+                                                Int(b, stage.a) + offset, stage.barrier);
+        }
+    });
     at = frame.ring.next(b, at);
   }
   return at;
@@ -144,11 +156,11 @@ WgmmaWork WgmmaWork::fromCarried(ValueRange values) {
   return {values.front(), SmallVector<Value>(values.drop_front())};
 }
 
-/// Returns what the tables of `kernel` say about a step; nothing if it has no tables.
-static SmallVector<Value> readStep(ImplicitLocOpBuilder &b, WgmmaKernel &kernel,
-                                   const WgmmaWork &tile, Value step) {
-  WgmmaStepTables *tables = kernel.getStepTables();
-  return tables ? tables->readStep(b, tile, step) : SmallVector<Value>();
+/// Returns the record batch of a tile that begins with k step `first`: what the tables of `kernel`
+/// say about step `first + lane` in each lane.
+static SmallVector<Value> readBatch(ImplicitLocOpBuilder &b, WgmmaKernel &kernel,
+                                    const WgmmaWork &tile, Value first, Value lane) {
+  return kernel.getStepTables()->readStep(b, tile, Int(b, first) + lane);
 }
 
 /// Returns `first` if `condition` is true, else `second`.
@@ -167,7 +179,10 @@ void WgmmaProduct::fillStage(ImplicitLocOpBuilder &b, WgmmaKernel &kernel, const
                              const WgmmaWork &tile, Value step, ArrayRef<Value> entry,
                              StageRing::Position at, Value warp) const {
   frame.ring.waitEmpty(b, at);
+  StageBuffers stage = frame.buffers(b, shape, at.stage);
   auto announce = [&](ImplicitLocOpBuilder &b) {
+    if (shape.hasGaps)
+      kernel.getStepTables()->storeStep(b, entry, stage.record);
     frame.ring.expectTx(b, at.stage, kernel.stepBytes(b, tile, entry));
   };
   if (shape.producerWarps == 1) {
@@ -178,7 +193,6 @@ void WgmmaProduct::fillStage(ImplicitLocOpBuilder &b, WgmmaKernel &kernel, const
     emitIf(b, arith::CmpIOp::create(b, arith::CmpIPredicate::ne, warp, zero),
            [&](ImplicitLocOpBuilder &b) { frame.ring.arriveFull(b, at.stage); });
   }
-  StageBuffers stage = frame.buffers(b, shape, at.stage);
   stage.warp = warp;
   kernel.emitCopies(b, tile, step, entry, stage);
 }
@@ -198,78 +212,111 @@ static Value isThrottled(ImplicitLocOpBuilder &b, const WgmmaShape &shape, Value
   return both(b, both(b, all, due), both(b, later, isEqual(b, warp, zero)));
 }
 
-SmallVector<Value> WgmmaProduct::emitSteps(ImplicitLocOpBuilder &b, WgmmaKernel &kernel,
-                                           const WgmmaFrame &frame, const TileRun &run,
-                                           ValueRange initial) const {
-  Value zero = i32Constant(b, 0), one = i32Constant(b, 1);
-  return emitCarry(b, zero, run.tile.steps, one, initial,
-                   [&](ImplicitLocOpBuilder &b, Value step, ValueRange carried) {
-                     StageRing::Position at = StageRing::Position::fromCarried(carried);
-                     SmallVector<Value> entry(carried.drop_front(StageRing::Position::numCarried));
-                     Value ahead = Int(b, step) + one;
-                     Value isLast = isEqual(b, ahead, run.tile.steps);
-                     SmallVector<Value> following =
-                         readStep(b, kernel, selectTile(b, isLast, run.next, run.tile),
-                                  arith::SelectOp::create(b, isLast, zero, ahead));
-                     if (frame.throttle)
-                       emitIf(b, isThrottled(b, shape, run.position, step, run.warp),
-                              [&](ImplicitLocOpBuilder &b) { frame.throttle->wait(b); });
-                     fillStage(b, kernel, frame, run.tile, step, entry, at, run.warp);
-                     StageRing::Position next = frame.ring.next(b, at);
-                     SmallVector<Value> results = next.toCarried();
-                     llvm::append_range(results, following);
-                     return results;
-                   });
+StageRing::Position WgmmaProduct::emitSteps(ImplicitLocOpBuilder &b, WgmmaKernel &kernel,
+                                            const WgmmaFrame &frame, const TileRun &run,
+                                            const StepRange &steps, StageRing::Position at) const {
+  SmallVector<Value> end =
+      emitCarry(b, steps.from, steps.to, i32Constant(b, 1), at.toCarried(),
+                [&](ImplicitLocOpBuilder &b, Value step, ValueRange carried) {
+                  StageRing::Position at = StageRing::Position::fromCarried(carried);
+                  SmallVector<Value> entry;
+                  for (Value word : steps.batch)
+                    entry.push_back(readLane(b, word, arith::SubIOp::create(b, step, steps.from)));
+                  emitElected(b, run.elected, [&](ImplicitLocOpBuilder &b) {
+                    if (frame.throttle)
+                      emitIf(b, isThrottled(b, shape, run.position, step, run.warp),
+                             [&](ImplicitLocOpBuilder &b) { frame.throttle->wait(b); });
+                    fillStage(b, kernel, frame, run.tile, step, entry, at, run.warp);
+                  });
+                  StageRing::Position next = frame.ring.next(b, at);
+                  return next.toCarried();
+                });
+  return StageRing::Position::fromCarried(end);
+}
+
+SmallVector<Value> WgmmaProduct::emitBatches(ImplicitLocOpBuilder &b, WgmmaKernel &kernel,
+                                             const WgmmaFrame &frame, const TileRun &run,
+                                             ValueRange initial) const {
+  Value zero = i32Constant(b, 0), count = run.tile.steps;
+  SmallVector<Value> end =
+      emitCarry(b, zero, count, i32Constant(b, warpSize), initial,
+                [&](ImplicitLocOpBuilder &b, Value first, ValueRange carried) {
+                  StageRing::Position at = StageRing::Position::fromCarried(carried);
+                  Value ahead = Int(b, first) + i32Constant(b, warpSize);
+                  Value isLast = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, ahead, count);
+                  SmallVector<Value> following =
+                      readBatch(b, kernel, selectTile(b, isLast, run.next, run.tile),
+                                arith::SelectOp::create(b, isLast, zero, ahead), run.lane);
+                  StepRange steps{first, arith::MinSIOp::create(b, ahead, count),
+                                  carried.drop_front(StageRing::Position::numCarried)};
+                  SmallVector<Value> results =
+                      emitSteps(b, kernel, frame, run, steps, at).toCarried();
+                  llvm::append_range(results, following);
+                  return results;
+                });
+  // A tile without k steps has not read the first batch of the next tile.
+  SmallVector<Value> batch = emitChoices(
+      b, isEqual(b, count, zero),
+      [&](ImplicitLocOpBuilder &b) { return readBatch(b, kernel, run.next, zero, run.lane); },
+      [&](ImplicitLocOpBuilder &) {
+        return llvm::to_vector(ValueRange(end).drop_front(StageRing::Position::numCarried));
+      });
+  end.truncate(StageRing::Position::numCarried);
+  llvm::append_range(end, batch);
+  return end;
+}
+
+void WgmmaProduct::emitTiles(ImplicitLocOpBuilder &b, WgmmaKernel &kernel, const WgmmaFrame &frame,
+                             Value warp, Value elected) const {
+  Value zero = i32Constant(b, 0);
+  Value lane = elected ? Value(Int(b, frame.thread) % warpSize) : Value();
+  TileRange range = kernel.tiles(b);
+  WgmmaWork first = kernel.getTileAhead(b, range, range.from);
+  SmallVector<Value> batch;
+  if (elected)
+    batch = readBatch(b, kernel, first, zero, lane);
+  const size_t batchWords = batch.size();
+  SmallVector<Value> initial = frame.ring.start(b, /*producer=*/true).toCarried();
+  llvm::append_range(initial, batch);
+  llvm::append_range(initial, first.toCarried());
+  const size_t numOthers = StageRing::Position::numCarried + batchWords;
+  emitCarry(
+      b, range.from, range.to, range.step, initial,
+      [&](ImplicitLocOpBuilder &b, Value number, ValueRange carried) {
+        TileRun run{WgmmaWork::fromCarried(carried.drop_front(numOthers)),
+                    kernel.getTileAhead(b, range, Int(b, number) + range.step),
+                    arith::SubIOp::create(b, number, range.from),
+                    warp,
+                    lane,
+                    elected};
+        SmallVector<Value> end(carried.take_front(numOthers));
+        if (elected)
+          end = emitBatches(b, kernel, frame, run, end);
+        else
+          end = emitSteps(b, kernel, frame, run, {zero, run.tile.steps, {}},
+                          StageRing::Position::fromCarried(end))
+                    .toCarried();
+        SmallVector<Value> results =
+            emitInput(b, kernel, frame, run, StageRing::Position::fromCarried(end)).toCarried();
+        llvm::append_range(results, ValueRange(end).drop_front(StageRing::Position::numCarried));
+        llvm::append_range(results, run.next.toCarried());
+        return results;
+      });
 }
 
 void WgmmaProduct::emitProducer(ImplicitLocOpBuilder &b, WgmmaKernel &kernel,
                                 const WgmmaFrame &frame) const {
-  Value zero = i32Constant(b, 0);
-  Value warp = makeUniform(b, Int(b, frame.thread) / 32);
-  auto emitTiles = [&](ImplicitLocOpBuilder &b) {
-    TileRange range = kernel.tiles(b);
-    StageRing::Position start = frame.ring.start(b, /*producer=*/true);
-    WgmmaWork first = kernel.getTileAhead(b, range, range.from);
-    SmallVector<Value> entry = readStep(b, kernel, first, zero);
-    size_t numEntries = entry.size();
-    auto emitTile = [&](ImplicitLocOpBuilder &b, Value number, ValueRange carried) {
-      WgmmaWork tile = WgmmaWork::fromCarried(
-          carried.drop_front(StageRing::Position::numCarried).drop_back(numEntries));
-      WgmmaWork next = kernel.getTileAhead(b, range, Int(b, number) + range.step);
-      SmallVector<Value> initial = StageRing::Position::fromCarried(carried).toCarried();
-      llvm::append_range(initial, carried.take_back(numEntries));
-      Value position = arith::SubIOp::create(b, number, range.from);
-      SmallVector<Value> end = emitSteps(b, kernel, frame, {tile, next, position, warp}, initial);
-      StageRing::Position behind =
-          emitInput(b, kernel, frame, tile, StageRing::Position::fromCarried(end));
-      SmallVector<Value> results = behind.toCarried();
-      llvm::append_range(results, next.toCarried());
-      if (numEntries == 0)
-        return results;
-      // A tile without k steps has not read the first entry of the next tile.
-      auto entry = scf::IfOp::create(
-          b, isEqual(b, tile.steps, zero),
-          [&](OpBuilder &builder, Location loc) {
-            ImplicitLocOpBuilder b(loc, builder);
-            scf::YieldOp::create(b, readStep(b, kernel, next, zero));
-          },
-          [&](OpBuilder &builder, Location loc) {
-            scf::YieldOp::create(builder, loc,
-                                 ValueRange(end).drop_front(StageRing::Position::numCarried));
-          });
-      llvm::append_range(results, entry.getResults());
-      return results;
-    };
-    SmallVector<Value> initial = start.toCarried();
-    llvm::append_range(initial, first.toCarried());
-    llvm::append_range(initial, entry);
-    emitCarry(b, range.from, range.to, range.step, initial, emitTile);
-  };
+  Value warp = makeUniform(b, Int(b, frame.thread) / warpSize);
   Value copies = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, warp,
                                        i32Constant(b, shape.producerWarps));
-  // One elected thread of each producer warp issues all its loads; the other lanes skip to the end.
+  // One elected thread of each producer warp issues all its loads. The other lanes hold records, or
+  // skip to the end if there are none.
   emitIf(b, copies, [&](ImplicitLocOpBuilder &b) {
     Value elected = NVVM::ElectSyncOp::create(b, b.getI1Type(), Value());
-    emitIf(b, elected, emitTiles);
+    if (kernel.getStepTables())
+      return emitTiles(b, kernel, frame, warp, elected);
+    emitIf(b, elected, [&](ImplicitLocOpBuilder &b) {
+      emitTiles(b, kernel, frame, warp, /*elected=*/Value());
+    });
   });
 }

@@ -67,8 +67,8 @@ struct WgmmaShape {
   /// True if the store of a tile's last subtiles is deferred: they stay in registers until the next
   /// tile has begun. False for an epilogue with operands, which needs those registers.
   bool defersStore = true;
-  /// True if a half of a tile may have no block in a k step. The record of the step (`recordBytes`
-  /// bytes) tells which halves do; it is loaded to shared memory with the stage.
+  /// True if a half of a tile may have no block in a k step. `recordBytes` bytes of shared memory
+  /// beside the stage tell which halves do; the producer thread writes them.
   bool hasGaps = false;
   /// True if C (the operand `input` of the epilogue) is staged: stages that follow the k steps of a
   /// tile hold its subtiles, those of the first consumer warpgroup before those of the second.
@@ -90,7 +90,7 @@ struct WgmmaShape {
   static constexpr int64_t threads = 384;
   static constexpr int64_t groups = 2;
   static constexpr int64_t stepDepth = 64;
-  static constexpr int64_t recordBytes = 32;
+  static constexpr int64_t recordBytes = 8;
   /// Subtiles of the result that a consumer warpgroup has in shared memory at a time: one batch of
   /// SubtileStore.
   static constexpr int64_t resultBuffers = 2;
@@ -196,13 +196,17 @@ class WgmmaStepTables {
 public:
   virtual ~WgmmaStepTables() = default;
 
-  /// Returns what the tables contain about a k step, for the producer. It is called one k step
-  /// ahead, also across tiles: it may be called for step 0 of a tile without steps, and the result
-  /// is then not used.
+  /// Returns what the tables contain about a k step, for the producer. Each lane of the producer
+  /// warp may ask for another step. It is called up to a record batch ahead, also across tiles: it
+  /// may be called for steps that the tile does not have, and the result is then not used.
   virtual SmallVector<Value> readStep(ImplicitLocOpBuilder &b, const WgmmaWork &tile,
                                       Value step) = 0;
-  /// Returns i1: true if warpgroup `warpgroup` multiplies in the k step whose record is at
-  /// shared-memory address `record`. Called only if the shape has gaps.
+  /// Writes to shared memory at address `record` what the consumers must know about a k step, of
+  /// which `entry` is the result of readStep. The producer thread calls it before its arrival at
+  /// the full barrier, which makes the writes visible. Called only if the shape has gaps.
+  virtual void storeStep(ImplicitLocOpBuilder &b, ArrayRef<Value> entry, Value record) = 0;
+  /// Returns i1: true if warpgroup `warpgroup` multiplies in the k step that storeStep described at
+  /// address `record`. Called only if the shape has gaps.
   virtual Value participates(ImplicitLocOpBuilder &b, Value record, Value warpgroup) = 0;
 };
 
@@ -288,17 +292,33 @@ public:
 
 private:
   /// Describes a tile of a producer warp: the tile and the next one, the position (i32) of the tile
-  /// in the work list of the CTA, and the index (i32) of the warp.
+  /// in the work list of the CTA, and the index (i32) of the warp. If the kernel has tables, all
+  /// lanes of the warp run the loops: `lane` (i32) is the thread's, and `elected` (i1) is true in
+  /// the one that issues loads. Otherwise only that thread is there, and both are null.
   struct TileRun {
     WgmmaWork tile, next;
-    Value position, warp;
+    Value position, warp, lane, elected;
   };
-  /// Fills the stages of the k steps of the tile. Carried and returned values: the pipeline state,
-  /// and the result of readStep for the k step that follows; in the end that is the first one of
-  /// the next tile.
-  SmallVector<Value> emitSteps(ImplicitLocOpBuilder &b, WgmmaKernel &kernel,
-                               const WgmmaFrame &frame, const TileRun &run,
-                               ValueRange initial) const;
+  /// Describes the k steps [from, to) of a tile; lane i holds what readStep returns for step
+  /// `from + i` in `batch`, which is empty if the kernel has no tables.
+  struct StepRange {
+    Value from, to;
+    SmallVector<Value> batch;
+  };
+  /// Fills the stages of k steps, from `at` on, and returns the pipeline state after them.
+  StageRing::Position emitSteps(ImplicitLocOpBuilder &b, WgmmaKernel &kernel,
+                                const WgmmaFrame &frame, const TileRun &run, const StepRange &steps,
+                                StageRing::Position at) const;
+  /// Fills the stages of all k steps of the tile. Carried and returned values: the pipeline state
+  /// and a record batch, that of the first steps of the tile and in the end of the next tile. A
+  /// batch is read before the stages of the one before it are filled.
+  SmallVector<Value> emitBatches(ImplicitLocOpBuilder &b, WgmmaKernel &kernel,
+                                 const WgmmaFrame &frame, const TileRun &run,
+                                 ValueRange initial) const;
+  /// Emits the loop of producer warp `warp` (i32) over the tiles of the CTA; `elected` is that of
+  /// TileRun.
+  void emitTiles(ImplicitLocOpBuilder &b, WgmmaKernel &kernel, const WgmmaFrame &frame, Value warp,
+                 Value elected) const;
   /// Emits the producer warpgroup.
   void emitProducer(ImplicitLocOpBuilder &b, WgmmaKernel &kernel, const WgmmaFrame &frame) const;
   /// Waits for a stage to be empty and issues one producer warp's share of the loads of a k step.
@@ -311,7 +331,7 @@ private:
   /// Fills the stages that hold C of a tile, from `at` on, and returns the pipeline state after
   /// them.
   StageRing::Position emitInput(ImplicitLocOpBuilder &b, WgmmaKernel &kernel,
-                                const WgmmaFrame &frame, const WgmmaWork &tile,
+                                const WgmmaFrame &frame, const TileRun &run,
                                 StageRing::Position at) const;
 
   WgmmaShape shape;
