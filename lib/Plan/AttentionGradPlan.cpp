@@ -21,6 +21,32 @@ SideNames namesOf(AttentionGradSide side) {
   return {"queries", "keys"};
 }
 
+/// Checks the sizes, and that the heads share keys in groups.
+bool checkGradSizes(const AttentionProblem &problem, std::string &error) {
+  if (!checkAttentionSizes(problem, error))
+    return false;
+  if (problem.sharing < 1 || problem.heads % problem.sharing != 0 ||
+      (problem.sharing != 1 && problem.layout.grid().heads != 1)) {
+    error = "expects heads of one pattern in groups that share keys, but got groups of " +
+            text(problem.sharing) + " of " + text(problem.heads) + " heads";
+    return false;
+  }
+  const int64_t queries = problem.layout.grid().rows * problem.layout.block().rows;
+  if (queries > std::numeric_limits<int32_t>::max() / problem.sharing) {
+    error = "expects queries of the heads that share keys to be numbered by int32, but got " +
+            text(problem.sharing) + " heads of " + text(queries);
+    return false;
+  }
+  return true;
+}
+
+/// Returns the problem of the heads that tiles are of.
+AttentionProblem withHeads(const AttentionProblem &problem, int64_t heads) {
+  AttentionProblem own = problem;
+  own.heads = heads;
+  return own;
+}
+
 /// Lists the steps of tiles of one side.
 class StepLister {
 public:
@@ -39,8 +65,25 @@ public:
   int64_t tiles() const { return layout().grid().rows * layout().block().rows / attentionRows; }
   int64_t places() const { return layout().grid().cols * layout().block().cols / attentionRows; }
 
+  /// Return how many heads have tiles, and how many heads the steps of a tile are of.
+  int64_t heads() const {
+    return side == AttentionGradSide::Keys ? problem.heads / problem.sharing : problem.heads;
+  }
+  int64_t headsOfTile() const { return side == AttentionGradSide::Keys ? problem.sharing : 1; }
+
   /// Appends the steps of the tile from `row` on of a head of the layout, in ascending order.
   void list(int64_t head, int64_t row, std::vector<AttentionGradStep> &steps) const {
+    const int64_t rowsOfHead = places() * attentionRows;
+    for (int64_t number = 0; number < headsOfTile(); ++number) {
+      const size_t before = steps.size();
+      listOfHead(head, row, steps);
+      for (size_t i = before; i < steps.size(); ++i)
+        steps[i].first += static_cast<int32_t>(number * rowsOfHead);
+    }
+  }
+
+private:
+  void listOfHead(int64_t head, int64_t row, std::vector<AttentionGradStep> &steps) const {
     const BlockShape block = layout().block();
     for (const int32_t col : layout().row(head, row / block.rows))
       for (int64_t first = col * block.cols; first < (col + 1) * block.cols;
@@ -53,7 +96,6 @@ public:
       }
   }
 
-private:
   const AttentionProblem &problem;
   const AttentionGradSide side;
   BlockLayout transposed;
@@ -65,7 +107,7 @@ std::optional<AttentionGradLists>
 blocksparse::buildAttentionGradLists(const AttentionProblem &problem, AttentionGradSide side,
                                      const AttentionOptions &options, std::string &error) {
   static_assert(attentionRows == attentionKeys);
-  if (!checkAttentionSizes(problem, error))
+  if (!checkGradSizes(problem, error))
     return std::nullopt;
   AttentionGradLists lists;
   const StepLister lister(problem, side);
@@ -84,7 +126,8 @@ blocksparse::buildAttentionGradLists(const AttentionProblem &problem, AttentionG
       if (static_cast<int64_t>(lists.steps.size()) > most)
         return fail(error, "expects at most " + text(most) + " steps, but got more");
     }
-  scheduleAttentionTiles(problem, options, patterns, lists.tiles, lists.workers);
+  scheduleAttentionTiles(withHeads(problem, lister.heads()), options, patterns, lists.tiles,
+                         lists.workers);
   return lists;
 }
 
@@ -92,7 +135,7 @@ std::string blocksparse::verifyAttentionGradLists(const AttentionProblem &proble
                                                   AttentionGradSide side,
                                                   const AttentionGradLists &lists) {
   std::string fault;
-  if (!checkAttentionSizes(problem, fault))
+  if (!checkGradSizes(problem, fault))
     return fault;
   fault = checkWorkerRuns(lists.workers.data(), lists.workers.size(),
                           static_cast<int64_t>(lists.tiles.size()));
@@ -101,16 +144,17 @@ std::string blocksparse::verifyAttentionGradLists(const AttentionProblem &proble
   const StepLister lister(problem, side);
   const SideNames names = namesOf(side);
   const int64_t tilesOfHead = lister.tiles();
-  std::vector<bool> seen(problem.batches * problem.heads * tilesOfHead, false);
+  const AttentionProblem own = withHeads(problem, lister.heads());
+  std::vector<bool> seen(own.batches * own.heads * tilesOfHead, false);
   auto verifyTile = [&](const AttentionGradTile &tile) -> std::string {
-    std::string fault = verifyTilePlace(problem, tile, static_cast<int64_t>(lists.steps.size()));
+    std::string fault = verifyTilePlace(own, tile, static_cast<int64_t>(lists.steps.size()));
     if (!fault.empty())
       return fault;
     if (tile.row < 0 || tile.row % attentionRows != 0 || tile.row / attentionRows >= tilesOfHead)
       return std::string("expects ") + names.tiles + " from a multiple of 64 below " +
              text(tilesOfHead * attentionRows) + ", but got " + text(tile.row);
     const int64_t index =
-        (int64_t{tile.batch} * problem.heads + tile.head) * tilesOfHead + tile.row / attentionRows;
+        (int64_t{tile.batch} * own.heads + tile.head) * tilesOfHead + tile.row / attentionRows;
     if (seen[index])
       return std::string("expects every 64 ") + names.tiles + " once, but got those from " +
              text(tile.row) + " again";

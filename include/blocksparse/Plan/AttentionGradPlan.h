@@ -6,6 +6,11 @@
 // whose steps are the groups of 64 keys that they take. One warpgroup computes a tile, so that
 // nobody waits for another's steps and no step holds a part that is not wanted. See Tables.h for
 // the fields.
+//
+// Where heads of queries share a head of keys, the head of a tile of keys is that of the keys. Its
+// steps are those of the first head that shares them, then those of the second, and so on, so that
+// one warpgroup sums over all of them in this order. The first row of a step then counts through
+// the queries of these heads: query q of the second of them is number M + q, of M queries a head.
 
 #ifndef BLOCKSPARSE_PLAN_ATTENTIONGRADPLAN_H
 #define BLOCKSPARSE_PLAN_ATTENTIONGRADPLAN_H
@@ -29,11 +34,12 @@ struct AttentionGradLists {
   std::vector<AttentionGradStep> steps;
 };
 
-/// Returns the lists of all (batch, head) with tiles of `side`. Every 64 keys (queries) are one
-/// tile, including those without a step. The steps of a tile ascend. Tiles are ordered and assigned
-/// as buildAttentionLists does; `options.workers` are warpgroups, and `options.mostGroups` is not
-/// used. Deterministic. Fails if the sizes of a block are not multiples of 64, and for tables
-/// beyond int32. O(nnz + t log t) for t tiles.
+/// Returns the lists of all (batch, head) with tiles of `side`, where the heads of tiles of keys
+/// are those of keys. Every 64 keys (queries) are one tile, including those without a step. The
+/// steps of a tile ascend. Tiles are ordered and assigned as buildAttentionLists does;
+/// `options.workers` are warpgroups, and `options.mostGroups` is not used. Deterministic. Fails if
+/// the sizes of a block are not multiples of 64, and for tables beyond int32. O(nnz + t log t) for
+/// t tiles.
 std::optional<AttentionGradLists> buildAttentionGradLists(const AttentionProblem &problem,
                                                           AttentionGradSide side,
                                                           const AttentionOptions &options,

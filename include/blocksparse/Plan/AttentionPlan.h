@@ -41,6 +41,8 @@ struct AttentionProblem {
   AttentionBand band = {};
   /// True if other masks than the band may forbid any element.
   bool masked = false;
+  /// Heads of queries that share a head of keys; 1 if the layout has several heads.
+  int64_t sharing = 1;
 };
 
 /// Holds the options of buildAttentionLists.

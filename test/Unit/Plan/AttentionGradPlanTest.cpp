@@ -52,6 +52,47 @@ TEST(AttentionGradPlan, CausalStepsOnTheDiagonalAreMasked) {
   EXPECT_EQ(build(problem, keys).steps, (std::vector<AttentionGradStep>{{0, 1}, {64, 0}, {64, 1}}));
 }
 
+TEST(AttentionGradPlan, TilesOfSharedKeysWalkTheQueriesOfAllHeads) {
+  const BlockLayout layout = layoutOf(maskFromText({"10", "11"}), {64, 64});
+  AttentionProblem problem{layout, 1, 4, AttentionBand::causal()};
+  problem.sharing = 2;
+  AttentionOptions options;
+  options.workers = 3;
+  const AttentionGradLists lists = build(problem, keys, options);
+  EXPECT_EQ(lists.tiles.size(), 4u);
+  // The second head begins at query 128.
+  EXPECT_EQ(lists.steps, (std::vector<AttentionGradStep>{
+                             {0, 1}, {64, 0}, {128, 1}, {192, 0}, {64, 1}, {192, 1}}));
+  EXPECT_EQ(verifyAttentionGradLists(problem, keys, lists), "");
+  // Queries have tiles of all heads, and their keys are numbered as they are.
+  const AttentionGradLists others = build(problem, queries, options);
+  EXPECT_EQ(others.tiles.size(), 8u);
+  EXPECT_EQ(others.steps, (std::vector<AttentionGradStep>{{0, 1}, {0, 0}, {64, 1}}));
+  EXPECT_EQ(verifyAttentionGradLists(problem, queries, others), "");
+
+  AttentionGradLists wrong = lists;
+  wrong.steps[2].first = 0;
+  EXPECT_EQ(verifyAttentionGradLists(problem, keys, wrong),
+            "expects a step of the queries from 128 with masked = 1, but got 0 with 1 in tile 0");
+  problem.sharing = 3;
+  std::string error;
+  EXPECT_FALSE(buildAttentionGradLists(problem, keys, options, error));
+  EXPECT_EQ(error, "expects heads of one pattern in groups that share keys, but got groups of 3 of "
+                   "4 heads");
+}
+
+TEST(AttentionGradPlan, WindowsCutStepsOnBothSides) {
+  const BlockLayout layout = layoutOf(maskFromText({"111", "111", "111"}), {64, 64});
+  // Query r takes the keys from r - 32 to r + 63.
+  const AttentionProblem problem{layout, 1, 1, {-32, 63}};
+  EXPECT_EQ(build(problem, queries).steps,
+            (std::vector<AttentionGradStep>{
+                {0, 1}, {64, 1}, {0, 1}, {64, 1}, {128, 1}, {64, 1}, {128, 1}}));
+  EXPECT_EQ(build(problem, keys).steps,
+            (std::vector<AttentionGradStep>{
+                {0, 1}, {64, 1}, {0, 1}, {64, 1}, {128, 1}, {64, 1}, {128, 1}}));
+}
+
 TEST(AttentionGradPlan, HeadsAndBatchesShareSteps) {
   const BlockLayout layout = layoutOf(maskFromText({"11", "01"}), {64, 64});
   const AttentionProblem problem{layout, 2, 3};
