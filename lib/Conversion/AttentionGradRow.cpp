@@ -7,6 +7,7 @@
 #include "Device/DeviceMath.h"
 #include "Device/Elements.h"
 #include "Device/Loops.h"
+#include "blocksparse/IR/KernelProblem.h"
 #include "blocksparse/IR/SparseTensor.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -39,23 +40,12 @@ static Value emitDot(ImplicitLocOpBuilder &b, const MatrixView &left, Value left
   return emitAttentionScore(b, left, right, leftRow, rightRow, /*scale=*/1, type);
 }
 
-static int64_t countHeads(Value matrices) {
-  auto type = cast<MemRefType>(matrices.getType());
-  return type.getRank() < 3 ? 1 : type.getDimSize(type.getRank() - 3);
-}
-
-/// Returns how many heads of queries a gradient of keys sums over.
-static int64_t countSharing(PlannedAttentionGradOp op) {
-  const int64_t heads = countHeads(op.getQ()), own = countHeads(op.getK());
-  return ShapedType::isDynamic(heads) || ShapedType::isDynamic(own) || own == 0 ? 1 : heads / own;
-}
-
 AttentionGradItems::AttentionGradItems(ImplicitLocOpBuilder &b, PlannedAttentionGradOp op,
                                        const IRMapping &mapping)
     : op(op),
       views(b, op,
             [&](Value operand) { return operand ? mapping.lookupOrDefault(operand) : Value(); }),
-      sharing(countSharing(op)) {
+      sharing(getKernelProblem(op)->sharedHeads) {
   auto matrices = [&](Value operand) {
     return DenseView::get(b, mapping.lookupOrDefault(operand));
   };

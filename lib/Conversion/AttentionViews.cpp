@@ -25,14 +25,9 @@ static AttentionTerm::Kind kindOf(MaskMode mode) {
 }
 
 template <typename OpTy>
-AttentionViews::AttentionViews(ImplicitLocOpBuilder &b, OpTy op, function_ref<Value(Value)> map)
-    : q(DenseView::get(b, map(op.getQ()))), k(DenseView::get(b, map(op.getK()))),
-      v(DenseView::get(b, map(op.getV()))), out(DenseView::get(b, map(op.getOut()))),
-      lse(DenseView::get(
-          b, map(op.getLse()),
-          DenseAxes::ofRowVectors(cast<MemRefType>(op.getLse().getType()).getRank()))),
-      positions(b, op, map), sharingKeys(countSharing(op.getQ(), op.getK())),
-      sharingValues(countSharing(op.getQ(), op.getV())) {
+AttentionMasks::AttentionMasks(ImplicitLocOpBuilder &b, OpTy op, function_ref<Value(Value)> map,
+                               bool transposed)
+    : positions(b, op, map, transposed) {
   auto add = [&](AttentionTerm::Kind kind, const DenseView &view) {
     operands.push_back({kind, view, knownIndex(view.rows()) == 1});
   };
@@ -42,6 +37,31 @@ AttentionViews::AttentionViews(ImplicitLocOpBuilder &b, OpTy op, function_ref<Va
     add(kindOf(op.getKeyPaddingMaskMode()), getColumnVector(b, mask));
   if (Value mask = map(op.getAttentionMask()))
     add(kindOf(op.getAttentionMaskMode()), DenseView::get(b, mask));
+}
+
+template AttentionMasks::AttentionMasks(ImplicitLocOpBuilder &, PlannedAttentionOp,
+                                        function_ref<Value(Value)>, bool);
+template AttentionMasks::AttentionMasks(ImplicitLocOpBuilder &, PlannedAttentionGradOp,
+                                        function_ref<Value(Value)>, bool);
+
+SmallVector<AttentionTerm> AttentionMasks::getTerms(ImplicitLocOpBuilder &b, Value batch,
+                                                    Value head) const {
+  SmallVector<AttentionTerm> terms;
+  for (const Operand &operand : operands)
+    terms.push_back({operand.kind, operand.view.matrix(b, batch, head), operand.isOneRow});
+  return terms;
+}
+
+template <typename OpTy>
+AttentionViews::AttentionViews(ImplicitLocOpBuilder &b, OpTy op, function_ref<Value(Value)> map)
+    : AttentionMasks(b, op, map), q(DenseView::get(b, map(op.getQ()))),
+      k(DenseView::get(b, map(op.getK()))), v(DenseView::get(b, map(op.getV()))),
+      out(DenseView::get(b, map(op.getOut()))),
+      lse(DenseView::get(
+          b, map(op.getLse()),
+          DenseAxes::ofRowVectors(cast<MemRefType>(op.getLse().getType()).getRank()))),
+      sharingKeys(countSharing(op.getQ(), op.getK())),
+      sharingValues(countSharing(op.getQ(), op.getV())) {
   if constexpr (std::is_same_v<OpTy, PlannedAttentionOp>)
     sink = map(op.getSink());
 }
@@ -68,14 +88,6 @@ MatrixView AttentionViews::getKeys(ImplicitLocOpBuilder &b, Value batch, Value h
 
 MatrixView AttentionViews::getValues(ImplicitLocOpBuilder &b, Value batch, Value head) const {
   return v.matrix(b, batch, sharedHead(b, head, sharingValues));
-}
-
-SmallVector<AttentionTerm> AttentionViews::getTerms(ImplicitLocOpBuilder &b, Value batch,
-                                                    Value head) const {
-  SmallVector<AttentionTerm> terms;
-  for (const Operand &operand : operands)
-    terms.push_back({operand.kind, operand.view.matrix(b, batch, head), operand.isOneRow});
-  return terms;
 }
 
 Value AttentionViews::getSink(ImplicitLocOpBuilder &b, Value head) const {

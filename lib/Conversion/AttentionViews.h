@@ -21,23 +21,19 @@ struct AttentionTerm {
   bool isOneRow = false;
 };
 
-class AttentionViews {
+/// Holds what masks and biases say of the scores.
+class AttentionMasks {
 public:
-  /// Views the operands of `op`, a PlannedAttentionOp or PlannedAttentionGradOp. `map` returns the
-  /// value that an operand has where code is emitted, and null for null.
+  /// Views the masks and biases of `op`, a PlannedAttentionOp or PlannedAttentionGradOp. `map`
+  /// returns the value that an operand has where code is emitted, and null for null. If
+  /// `transposed` is set, positions are those of the transpose of the scores.
   template <typename OpTy>
-  AttentionViews(ImplicitLocOpBuilder &b, OpTy op, function_ref<Value(Value)> map);
+  AttentionMasks(ImplicitLocOpBuilder &b, OpTy op, function_ref<Value(Value)> map,
+                 bool transposed = false);
 
-  /// Return the matrices of a head of the queries, whose keys and values may be those of other
-  /// heads, too.
-  MatrixView getQueries(ImplicitLocOpBuilder &b, Value batch, Value head) const;
-  MatrixView getKeys(ImplicitLocOpBuilder &b, Value batch, Value head) const;
-  MatrixView getValues(ImplicitLocOpBuilder &b, Value batch, Value head) const;
+  /// Returns the terms of a head of queries, whose rows are queries.
   SmallVector<AttentionTerm> getTerms(ImplicitLocOpBuilder &b, Value batch, Value head) const;
-  /// Returns the score of the sink of a head, or null if there is none.
-  Value getSink(ImplicitLocOpBuilder &b, Value head) const;
 
-  DenseView q, k, v, out, lse;
   PositionMasks positions;
 
 private:
@@ -47,6 +43,34 @@ private:
     bool isOneRow;
   };
   SmallVector<Operand> operands;
+};
+
+/// Returns the operands of `op`, a PlannedAttentionOp or PlannedAttentionGradOp, that its
+/// AttentionMasks view; some may be null.
+template <typename OpTy>
+SmallVector<Value> getMaskOperands(OpTy op) {
+  return {op.getRpe(),          op.getKeyPaddingMask(), op.getAttentionMask(), op.getKeyLengths(),
+          op.getQueryLengths(), op.getQuerySegments(),  op.getKeySegments()};
+}
+
+class AttentionViews : public AttentionMasks {
+public:
+  /// Views the operands of `op`, a PlannedAttentionOp or PlannedAttentionGradOp, as AttentionMasks
+  /// does.
+  template <typename OpTy>
+  AttentionViews(ImplicitLocOpBuilder &b, OpTy op, function_ref<Value(Value)> map);
+
+  /// Return the matrices of a head of the queries, whose keys and values may be those of other
+  /// heads, too.
+  MatrixView getQueries(ImplicitLocOpBuilder &b, Value batch, Value head) const;
+  MatrixView getKeys(ImplicitLocOpBuilder &b, Value batch, Value head) const;
+  MatrixView getValues(ImplicitLocOpBuilder &b, Value batch, Value head) const;
+  /// Returns the score of the sink of a head, or null if there is none.
+  Value getSink(ImplicitLocOpBuilder &b, Value head) const;
+
+  DenseView q, k, v, out, lse;
+
+private:
   Value sink;
   /// Heads of queries that share one of keys, and one of values.
   int64_t sharingKeys = 1, sharingValues = 1;

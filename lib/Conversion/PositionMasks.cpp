@@ -25,6 +25,16 @@ static DenseView getRowVector(ImplicitLocOpBuilder &b, Value vector) {
   return DenseView::get(b, vector, axes);
 }
 
+void PositionMasks::transposeBounds() {
+  // A key at most `right` beyond the diagonal is a query at most `right` before it.
+  if (causal)
+    right = 0;
+  causal = false;
+  offset = -offset;
+  std::swap(left, right);
+  std::swap(keyLengths, queryLengths);
+}
+
 void PositionMasks::viewSegments(ImplicitLocOpBuilder &b, Value ofRows, Value ofColumns) {
   querySegments = getRowVector(b, ofRows);
   keySegments = getColumnVector(b, ofColumns);

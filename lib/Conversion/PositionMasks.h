@@ -17,17 +17,24 @@ class PositionMasks {
 public:
   PositionMasks() = default;
   /// Creates the masks of `op`, a planned operation. `map` returns the value that an operand has
-  /// where code is emitted, and null for null.
+  /// where code is emitted, and null for null. If `transposed` is set, the masks are those of the
+  /// transpose of the matrix: a row is then a key, and the columns that it allows are queries.
   template <typename OpTy>
-  PositionMasks(ImplicitLocOpBuilder &b, OpTy op, llvm::function_ref<Value(Value)> map)
+  PositionMasks(ImplicitLocOpBuilder &b, OpTy op, llvm::function_ref<Value(Value)> map,
+                bool transposed = false)
       : causal(op.getCausal()), offset(static_cast<int64_t>(op.getCausalOffset())),
         keyLengths(map(op.getKeyLengths())), queryLengths(map(op.getQueryLengths())) {
     if (std::optional<ArrayRef<int64_t>> window = op.getWindow()) {
       left = (*window)[0];
       right = (*window)[1];
     }
-    if (op.getQuerySegments())
-      viewSegments(b, map(op.getQuerySegments()), map(op.getKeySegments()));
+    Value querySegments = op.getQuerySegments(), keySegments = op.getKeySegments();
+    if (transposed) {
+      transposeBounds();
+      std::swap(querySegments, keySegments);
+    }
+    if (querySegments)
+      viewSegments(b, map(querySegments), map(keySegments));
   }
 
   /// Holds the range [first, end) of the columns that a row allows, each of type index and of any
@@ -52,6 +59,7 @@ public:
   }
 
 private:
+  void transposeBounds();
   void viewSegments(ImplicitLocOpBuilder &b, Value ofRows, Value ofColumns);
 
   bool causal = false;

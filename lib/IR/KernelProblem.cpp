@@ -190,6 +190,11 @@ static KernelProblem describeRows(SoftmaxGradOp op) {
   return makeRows({op.getY(), op.getDy()}, op.getDx(), type.getBlock(), type.getCols());
 }
 
+/// Returns the number of heads of matrices [.., H, M, N].
+static int64_t headsOf(Value operand) {
+  return cast<ShapedType>(operand.getType()).getRank() < 3 ? 1 : sizeFromEnd(operand, 2);
+}
+
 /// Notes what attention and its planned form say alike. `lse` is [.., M].
 template <typename OpTy>
 static KernelProblem makeAttention(OpTy op, Value out, Value lse, BlockShape block) {
@@ -202,38 +207,11 @@ static KernelProblem makeAttention(OpTy op, Value out, Value lse, BlockShape blo
   problem.valueCols = sizeFromEnd(op.getV(), 0);
   problem.staticShapes =
       llvm::all_of(ArrayRef<Value>{op.getQ(), op.getK(), op.getV(), out, lse}, isStatic);
+  const int64_t heads = headsOf(op.getQ()), keyHeads = headsOf(op.getK());
+  problem.sharedHeads = heads > 0 && keyHeads > 0 ? heads / keyHeads : 1;
   problem.positiveScale =
       op.getScale().isFinite() && !op.getScale().isNegative() && !op.getScale().isZero();
   return problem;
-}
-
-/// Returns the number of heads of matrices [.., H, M, N].
-static int64_t headsOf(Value operand) {
-  return cast<ShapedType>(operand.getType()).getRank() < 3 ? 1 : sizeFromEnd(operand, 2);
-}
-
-/// Returns what the gradient of attention or its planned form has that kernels of tensor cores do
-/// not compute, but the planned form has, or an empty text.
-template <typename OpTy>
-static std::string findScalarFeature(OpTy op) {
-  std::pair<Value, StringRef> operands[] = {{op.getRpe(), "rpe"},
-                                            {op.getKeyPaddingMask(), "key_padding_mask"},
-                                            {op.getAttentionMask(), "attention_mask"},
-                                            {op.getKeyLengths(), "key_lengths"},
-                                            {op.getQueryLengths(), "query_lengths"},
-                                            {op.getQuerySegments(), "segment_ids"}};
-  for (auto [operand, name] : operands)
-    if (operand)
-      return name.str();
-  if (op.getCausalOffset() != 0)
-    return "causal_offset";
-  if (op.getWindow())
-    return "window";
-  if (op.getSoftCap())
-    return "soft_cap";
-  if (headsOf(op.getK()) != headsOf(op.getQ()))
-    return "shared heads";
-  return "";
 }
 
 /// Returns what attention has that only its decomposition computes, or an empty text.
@@ -305,8 +283,6 @@ static KernelProblem describeAttention(AttentionGradOp op) {
   problem.staticPattern = op.getLayout().resolve() != nullptr;
   problem.decomposedFeature = findDecomposedFeature(op);
   problem.isGradient = true;
-  if (problem.decomposedFeature.empty())
-    problem.decomposedFeature = findScalarFeature(op);
   return problem;
 }
 
@@ -373,7 +349,6 @@ static KernelProblem describeAttention(PlannedAttentionGradOp op) {
       makeAttention(op, op.getDq(), op.getLse(), {op.getBlock()[0], op.getBlock()[1]});
   problem.staticPattern = !op.getLists().empty();
   problem.isGradient = true;
-  problem.decomposedFeature = findScalarFeature(op);
   return problem;
 }
 

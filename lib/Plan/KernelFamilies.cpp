@@ -261,7 +261,7 @@ std::string checkAttention(const KernelProblem &problem, const GPUFacts &facts) 
   if (std::string reason = checkWgmmaChip(facts); !reason.empty())
     return reason;
   if (!problem.decomposedFeature.empty())
-    return expects("attention without masks, biases and their like", problem.decomposedFeature);
+    return expects("attention without what several operations compute", problem.decomposedFeature);
   if (!problem.positiveScale)
     return expects("a finite scale above 0", "another one");
   if (std::string reason = checkStaticProblem(problem); !reason.empty())
@@ -504,6 +504,9 @@ std::string checkStreamSizesOf(const Schedule &schedule, const KernelProblem &pr
 std::string checkKernels(int64_t kernels, const KernelProblem &problem) {
   if (kernels != 0 && !problem.isGradient)
     return expects("kernels for a gradient of attention alone", text(kernels));
+  if (kernels == 1 && problem.sharedHeads != 1)
+    return expects("a head of keys for each head of queries for 1 kernel",
+                   "one for " + text(problem.sharedHeads));
   return kernels == 1 ? checkOrderedGradient(problem.block.cols, problem.depth, problem.valueCols)
                       : "";
 }

@@ -126,7 +126,8 @@ std::optional<StagedSampled> StagedSampled::get(PlannedSDDOp op, const TargetInf
 }
 
 /// Returns the keys that `causal` and the window of `op` allow.
-static ::blocksparse::AttentionBand getBand(PlannedAttentionOp op) {
+template <typename OpTy>
+static ::blocksparse::AttentionBand getBand(OpTy op) {
   ::blocksparse::AttentionBand band;
   const int64_t offset = static_cast<int64_t>(op.getCausalOffset());
   if (std::optional<ArrayRef<int64_t>> window = op.getWindow()) {
@@ -139,18 +140,6 @@ static ::blocksparse::AttentionBand getBand(PlannedAttentionOp op) {
     band.last = offset;
   return band;
 }
-
-static ::blocksparse::AttentionBand getBand(PlannedAttentionGradOp op) {
-  return op.getCausal() ? ::blocksparse::AttentionBand::causal() : ::blocksparse::AttentionBand();
-}
-
-/// Returns true if consumers look at all elements for other reasons than the band. Biases are added
-/// where masks are looked at.
-static bool readsAllElements(PlannedAttentionOp op) {
-  return op.getRpe() || op.getKeyPaddingMask() || op.getAttentionMask() || op.getKeyLengths() ||
-         op.getQueryLengths() || op.getQuerySegments();
-}
-static bool readsAllElements(PlannedAttentionGradOp) { return false; }
 
 /// Describes attention or its gradient.
 template <typename OpTy>
@@ -214,6 +203,7 @@ std::optional<StagedAttention> StagedAttention::get(PlannedAttentionGradOp op,
     return std::nullopt;
   const auto *params = op.getScheduleAttr().getSchedule().getIf<::blocksparse::AttentionParams>();
   attention->ordered = params && params->kernels == 1;
+  attention->sharing = getKernelProblem(op)->sharedHeads;
   if (!attention->ordered)
     attention->options.workers *= ::blocksparse::attentionGradGroups;
   return attention;

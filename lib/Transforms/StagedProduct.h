@@ -51,6 +51,15 @@ struct StagedSampled {
   int64_t k = 0;
 };
 
+/// Returns true if kernels of `op`, attention or its gradient or their planned forms, look at all
+/// elements of the scores for other reasons than the band. Biases are added where masks are looked
+/// at.
+template <typename OpTy>
+bool readsAllElements(OpTy op) {
+  return op.getRpe() || op.getKeyPaddingMask() || op.getAttentionMask() || op.getKeyLengths() ||
+         op.getQueryLengths() || op.getQuerySegments();
+}
+
 /// Describes a planned_attention, or its gradient, whose schedule names a family with lists and
 /// whose static shapes fit it.
 struct StagedAttention {
@@ -63,12 +72,16 @@ struct StagedAttention {
   static std::optional<StagedAttention>
   get(PlannedAttentionGradOp op, const ::blocksparse::TargetInfo &target, std::string &reason);
 
-  ::blocksparse::AttentionProblem problem() const { return {layout, batches, heads, band, masked}; }
+  ::blocksparse::AttentionProblem problem() const {
+    return {layout, batches, heads, band, masked, sharing};
+  }
 
   ::blocksparse::BlockLayout layout;
   int64_t batches = 1, heads = 1;
   ::blocksparse::AttentionBand band;
   bool masked = false;
+  /// Heads of queries that share a head of keys in a gradient.
+  int64_t sharing = 1;
   /// True if one kernel computes the gradients.
   bool ordered = false;
   ::blocksparse::AttentionOptions options;

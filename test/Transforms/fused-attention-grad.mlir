@@ -28,9 +28,8 @@ func.func @fused(%q: tensor<1x128x64xbf16>, %k: tensor<1x192x64xbf16>, %v: tenso
 #l = #blocksparse.layout<64x64, grid 2x3, mask "011/100">
 
 // HOPPER-LABEL: @mask(
-// HOPPER: blocksparse.softmax_grad
+// HOPPER: blocksparse.attention_grad
 func.func @mask(%q: tensor<1x128x64xbf16>, %k: tensor<1x192x64xbf16>, %v: tensor<1x192x64xbf16>, %out: tensor<1x128x64xbf16>, %lse: tensor<1x128xf32>, %dout: tensor<1x128x64xbf16>, %x: tensor<192xf32>) -> (tensor<1x128x64xbf16>, tensor<1x192x64xbf16>, tensor<1x192x64xbf16>) {
-  // expected-remark @below {{is computed by several kernels: expects attention without masks, biases and their like, but got key_padding_mask}}
   %dq, %dk, %dv = blocksparse.attention_grad %q, %k, %v, %out, %lse, %dout key_padding_mask(%x) layout(#l) {scale = 0.125} : (tensor<1x128x64xbf16>, tensor<1x192x64xbf16>, tensor<1x192x64xbf16>, tensor<1x128x64xbf16>, tensor<1x128xf32>, tensor<1x128x64xbf16>, tensor<192xf32>) -> (tensor<1x128x64xbf16>, tensor<1x192x64xbf16>, tensor<1x192x64xbf16>)
   return %dq, %dk, %dv : tensor<1x128x64xbf16>, tensor<1x192x64xbf16>, tensor<1x192x64xbf16>
 }
@@ -52,9 +51,8 @@ func.func @negative(%q: tensor<1x128x64xbf16>, %k: tensor<1x192x64xbf16>, %v: te
 #l = #blocksparse.layout<64x64, grid 2x3, mask "011/100">
 
 // HOPPER-LABEL: @capped(
-// HOPPER: blocksparse.softmax_grad
+// HOPPER: blocksparse.attention_grad
 func.func @capped(%q: tensor<1x128x64xbf16>, %k: tensor<1x192x64xbf16>, %v: tensor<1x192x64xbf16>, %out: tensor<1x128x64xbf16>, %lse: tensor<1x128xf32>, %dout: tensor<1x128x64xbf16>) -> (tensor<1x128x64xbf16>, tensor<1x192x64xbf16>, tensor<1x192x64xbf16>) {
-  // expected-remark @below {{is computed by several kernels: expects attention without masks, biases and their like, but got soft_cap}}
   %dq, %dk, %dv = blocksparse.attention_grad %q, %k, %v, %out, %lse, %dout layout(#l) {scale = 0.125, soft_cap = 2.0} : (tensor<1x128x64xbf16>, tensor<1x192x64xbf16>, tensor<1x192x64xbf16>, tensor<1x128x64xbf16>, tensor<1x128xf32>, tensor<1x128x64xbf16>) -> (tensor<1x128x64xbf16>, tensor<1x192x64xbf16>, tensor<1x192x64xbf16>)
   return %dq, %dk, %dv : tensor<1x128x64xbf16>, tensor<1x192x64xbf16>, tensor<1x192x64xbf16>
 }
@@ -90,11 +88,10 @@ func.func @one_kernel(%q: tensor<1x128x128xbf16>, %k: tensor<1x256x128xbf16>, %v
 #l = #blocksparse.layout<64x64, grid 2x3, mask "011/100">
 
 // HOPPER-LABEL: @windowed(
-// HOPPER: blocksparse.softmax_grad
+// HOPPER: blocksparse.attention_grad
 // CPU-LABEL: @windowed(
 // CPU: blocksparse.attention_grad
 func.func @windowed(%q: tensor<1x128x64xbf16>, %k: tensor<1x192x64xbf16>, %v: tensor<1x192x64xbf16>, %out: tensor<1x128x64xbf16>, %lse: tensor<1x128xf32>, %dout: tensor<1x128x64xbf16>) -> (tensor<1x128x64xbf16>, tensor<1x192x64xbf16>, tensor<1x192x64xbf16>) {
-  // expected-remark @below {{is computed by several kernels: expects attention without masks, biases and their like, but got window}}
   %dq, %dk, %dv = blocksparse.attention_grad %q, %k, %v, %out, %lse, %dout layout(#l) {window = array<i64: 5, -1>} : (tensor<1x128x64xbf16>, tensor<1x192x64xbf16>, tensor<1x192x64xbf16>, tensor<1x128x64xbf16>, tensor<1x128xf32>, tensor<1x128x64xbf16>) -> (tensor<1x128x64xbf16>, tensor<1x192x64xbf16>, tensor<1x192x64xbf16>)
   return %dq, %dk, %dv : tensor<1x128x64xbf16>, tensor<1x192x64xbf16>, tensor<1x192x64xbf16>
 }
@@ -104,11 +101,15 @@ func.func @windowed(%q: tensor<1x128x64xbf16>, %k: tensor<1x192x64xbf16>, %v: te
 #l = #blocksparse.layout<64x64, grid 2x3, mask "011/100">
 
 // HOPPER-LABEL: @shared(
-// HOPPER: blocksparse.softmax_grad
+// HOPPER: blocksparse.attention_grad
 // CPU-LABEL: @shared(
 // CPU: blocksparse.attention_grad
+// Tiles of keys walk the queries of two heads, those of the second 128 rows behind those of the first.
+// PLAN-LABEL: @shared(
+// PLAN-DAG: %[[TILES:.*]] = arith.constant dense<{{\[\[}}0, 0, 2, 0, 0, 0, 0, 0], [0, 0, 2, 0, 1, 0, 0, 0], [64, 2, 0, 0, 0, 0, 0, 0], [128, 2, 0, 0, 0, 0, 0, 0], [64, 2, 0, 0, 1, 0, 0, 0], [128, 2, 0, 0, 1, 0, 0, 0]]> : tensor<6x8xi32>
+// PLAN-DAG: %[[STEPS:.*]] = arith.constant dense<{{\[\[}}64, 0], [192, 0]]> : tensor<2x2xi32>
+// PLAN: blocksparse.planned_attention_grad {{.*}} lists(%[[TILES]], %{{.*}}, %[[STEPS]], %
 func.func @shared(%q: tensor<4x128x64xbf16>, %k: tensor<2x192x64xbf16>, %v: tensor<2x192x64xbf16>, %out: tensor<4x128x64xbf16>, %lse: tensor<4x128xf32>, %dout: tensor<4x128x64xbf16>) -> (tensor<4x128x64xbf16>, tensor<2x192x64xbf16>, tensor<2x192x64xbf16>) {
-  // expected-remark @below {{is computed by several kernels: expects attention without masks, biases and their like, but got shared heads}}
   %dq, %dk, %dv = blocksparse.attention_grad %q, %k, %v, %out, %lse, %dout layout(#l) {causal} : (tensor<4x128x64xbf16>, tensor<2x192x64xbf16>, tensor<2x192x64xbf16>, tensor<4x128x64xbf16>, tensor<4x128xf32>, tensor<4x128x64xbf16>) -> (tensor<4x128x64xbf16>, tensor<2x192x64xbf16>, tensor<2x192x64xbf16>)
   return %dq, %dk, %dv : tensor<4x128x64xbf16>, tensor<2x192x64xbf16>, tensor<2x192x64xbf16>
 }
@@ -122,7 +123,7 @@ func.func @shared(%q: tensor<4x128x64xbf16>, %k: tensor<2x192x64xbf16>, %v: tens
 // CPU-LABEL: @with_drpe(
 // CPU: blocksparse.softmax_grad
 func.func @with_drpe(%q: tensor<1x128x64xbf16>, %k: tensor<1x192x64xbf16>, %v: tensor<1x192x64xbf16>, %out: tensor<1x128x64xbf16>, %lse: tensor<1x128xf32>, %dout: tensor<1x128x64xbf16>, %x: tensor<1x192xf32>) -> (tensor<1x128x64xbf16>, tensor<1x192x64xbf16>, tensor<1x192x64xbf16>, tensor<1x192xf32>) {
-  // expected-remark @below {{is computed by several kernels: expects attention without masks, biases and their like, but got drpe}}
+  // expected-remark @below {{is computed by several kernels: expects attention without what several operations compute, but got drpe}}
   %dq, %dk, %dv, %drpe = blocksparse.attention_grad %q, %k, %v, %out, %lse, %dout rpe(%x) layout(#l) {causal} : (tensor<1x128x64xbf16>, tensor<1x192x64xbf16>, tensor<1x192x64xbf16>, tensor<1x128x64xbf16>, tensor<1x128xf32>, tensor<1x128x64xbf16>, tensor<1x192xf32>) -> (tensor<1x128x64xbf16>, tensor<1x192x64xbf16>, tensor<1x192x64xbf16>, tensor<1x192xf32>)
   return %dq, %dk, %dv, %drpe : tensor<1x128x64xbf16>, tensor<1x192x64xbf16>, tensor<1x192x64xbf16>, tensor<1x192xf32>
 }

@@ -120,8 +120,10 @@ struct KernelProblem {
   bool positiveScale = true;
   /// True if the factor alpha of a sampled product is known only when the program runs.
   bool dynamicAlpha = false;
-  /// Name of what an Attention problem has that kernels of tensor cores do not compute; empty if
-  /// there is nothing.
+  /// Heads of queries that share a head of keys in an Attention problem.
+  int64_t sharedHeads = 1;
+  /// Name of what an Attention problem has that only several operations compute; empty if there is
+  /// nothing.
   std::string decomposedFeature;
   /// Position bias and masks of a softmax.
   std::vector<RowOperand> rowOperands;

@@ -46,6 +46,19 @@ SmallVector<Value> mlir::blocksparse::device::emitCarry(
   return SmallVector<Value>(loop.getResults());
 }
 
+SmallVector<Value> mlir::blocksparse::device::emitPairs(
+    ImplicitLocOpBuilder &b, int64_t from, Value count, ValueRange initial,
+    function_ref<SmallVector<Value>(ImplicitLocOpBuilder &, Value, ValueRange)> pair,
+    function_ref<SmallVector<Value>(ImplicitLocOpBuilder &, Value, ValueRange)> single) {
+  Value last = Int(b, count) + (-1);
+  SmallVector<Value> end =
+      emitCarry(b, i32Constant(b, from), last, i32Constant(b, 2), initial, pair);
+  Value isLeft = isEqual(b, Int(b, count) % 2, i32Constant(b, (from + 1) % 2));
+  return emitChoices(
+      b, isLeft, [&](ImplicitLocOpBuilder &b) { return single(b, last, end); },
+      [&](ImplicitLocOpBuilder &) { return end; });
+}
+
 void mlir::blocksparse::device::emitIf(ImplicitLocOpBuilder &b, Value condition,
                                        function_ref<void(ImplicitLocOpBuilder &)> body) {
   scf::IfOp::create(b, condition, [&](OpBuilder &builder, Location loc) {

@@ -25,6 +25,14 @@ SmallVector<Value>
 emitCarry(ImplicitLocOpBuilder &b, Value from, Value to, Value step, ValueRange initial,
           function_ref<SmallVector<Value>(ImplicitLocOpBuilder &, Value, ValueRange)> body);
 
+/// Emits items `from` .. count - 1 (i32) two by two: `pair` gets the number of the first of two,
+/// and `single` that of the last one if one is left. Both receive the values that the ones before
+/// returned, at first `initial`, and return the next. Returns the last values.
+SmallVector<Value>
+emitPairs(ImplicitLocOpBuilder &b, int64_t from, Value count, ValueRange initial,
+          function_ref<SmallVector<Value>(ImplicitLocOpBuilder &, Value, ValueRange)> pair,
+          function_ref<SmallVector<Value>(ImplicitLocOpBuilder &, Value, ValueRange)> single);
+
 /// Emits `body` under the condition `condition` (i1).
 void emitIf(ImplicitLocOpBuilder &b, Value condition,
             function_ref<void(ImplicitLocOpBuilder &)> body);

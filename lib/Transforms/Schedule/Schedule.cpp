@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "blocksparse/Transforms/Schedule.h"
+#include "../StagedProduct.h"
 #include "ProductShape.h"
 #include "SampledTilings.h"
 #include "blocksparse/IR/PlannedOps.h"
@@ -393,7 +394,8 @@ static Schedule selectCUDAProduct(Operation *op, const TargetInfo &target) {
 static std::optional<Schedule> selectOrderedGradient(Operation *op, const KernelProblem &problem,
                                                      const TargetInfo &target) {
   auto grad = dyn_cast<AttentionGradOp>(op);
-  if (!grad || !hasPlannedForm(op) ||
+  // Where one kernel computes more for each element, it has no registers left (not measured).
+  if (!grad || !hasPlannedForm(op) || readsAllElements(grad) || grad.getSoftCap() ||
       !::blocksparse::supports(KernelFamily::CUDAAttention, problem, target))
     return std::nullopt;
   ::blocksparse::AttentionParams params;

@@ -65,6 +65,10 @@ static Value reduceQuad(ImplicitLocOpBuilder &b, Value x,
 
 namespace {
 
+/// Holds the first keys of the halves of a step, what the consumer takes, and 1 if it is separate
+/// (i32). Empty if every step is taken whole.
+using StepWords = SmallVector<Value>;
+
 /// Holds the softmax of the rows of a thread so far: the largest score of each row, the sum of the
 /// powers of the columns of this lane, and the rounded powers of the newest step as fragments of A.
 struct Softmax {
@@ -112,6 +116,9 @@ private:
   void release(ImplicitLocOpBuilder &b, const StageRing &ring, Value stage) const;
 
   SmallVector<Value> startScores(ImplicitLocOpBuilder &b, Value stage) const;
+  /// Returns the scores of a step, whose words are empty if it is taken whole and not masked.
+  SmallVector<Value> makeScores(ImplicitLocOpBuilder &b, ArrayRef<Value> products,
+                                const AttentionScores::Rows &rows, const StepWords &step) const;
   SmallVector<Value> startProducts(ImplicitLocOpBuilder &b, Value stage, const Softmax &softmax,
                                    ArrayRef<Value> products, const StepWords &step) const;
   /// Replaces `scores` by their powers and updates `softmax`. Returns i1: the largest scores have
@@ -193,7 +200,9 @@ static SubtileStore makeStore(ImplicitLocOpBuilder &b, const AttentionFrame &fra
 AttentionConsumer::AttentionConsumer(ImplicitLocOpBuilder &b, const AttentionFrame &frame,
                                      Value group)
     : frame(frame), group(group),
-      isFirstLane(isEqual(b, Int(b, frame.thread) % 32, i32Constant(b, 0))), scoring(frame),
+      isFirstLane(isEqual(b, Int(b, frame.thread) % 32, i32Constant(b, 0))),
+      scoring(AttentionScoreForm::get(frame.op), frame.views ? &*frame.views : nullptr,
+              frame.shape.cols),
       scoreGemm(AttentionShape::keys, frame.shape.element),
       productGemm(frame.shape.valueCols(), frame.shape.element), store(makeStore(b, frame, group)) {
 }
@@ -263,6 +272,26 @@ SmallVector<Value> AttentionConsumer::startScores(ImplicitLocOpBuilder &b, Value
   return scoreGemm.multiply(b, queries, keys, shape().depthSteps);
 }
 
+SmallVector<Value> AttentionConsumer::makeScores(ImplicitLocOpBuilder &b, ArrayRef<Value> products,
+                                                 const AttentionScores::Rows &rows,
+                                                 const StepWords &step) const {
+  SmallVector<Value> scores = scoring.scale(b, products);
+  if (step.empty())
+    return scores;
+  auto mask = [&](ImplicitLocOpBuilder &b) {
+    AttentionScores::Columns halves[2];
+    for (int64_t half = 0; half < 2; ++half) {
+      Value bit = arith::AndIOp::create(b, step[2], i32Constant(b, int64_t{1} << half));
+      halves[half] = {step[half],
+                      arith::CmpIOp::create(b, arith::CmpIPredicate::ne, bit, i32Constant(b, 0))};
+    }
+    return scoring.mask(b, frame.thread, scores, rows, halves);
+  };
+  Value isPart = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, step[2],
+                                       i32Constant(b, AttentionStep::Both));
+  return emitChoices(b, isPart, mask, [&](ImplicitLocOpBuilder &) { return scores; });
+}
+
 SmallVector<Value> AttentionConsumer::startProducts(ImplicitLocOpBuilder &b, Value stage,
                                                     const Softmax &softmax,
                                                     ArrayRef<Value> products,
@@ -278,8 +307,8 @@ Value AttentionConsumer::emitPowers(ImplicitLocOpBuilder &b, MutableArrayRef<Val
                                     Softmax &softmax, Value factors[rowsOfThread]) const {
   Value lowest = number(b, -std::numeric_limits<double>::infinity()), zero = number(b, 0);
   // Powers of 2 are powers of e of scores that are multiplied by log2(e).
-  Value unit = number(b, scoring.unit() * std::numbers::log2e);
-  Value slack = number(b, rescaleExponent / (scoring.unit() * std::numbers::log2e));
+  Value unit = number(b, scoring.form.unit() * std::numbers::log2e);
+  Value slack = number(b, rescaleExponent / (scoring.form.unit() * std::numbers::log2e));
   Value grown, largest[rowsOfThread];
   for (int64_t r = 0; r < rowsOfThread; ++r) {
     Value most;
@@ -340,7 +369,7 @@ State AttentionConsumer::emitStep(ImplicitLocOpBuilder &b, const AttentionWork &
   passOther(b, second, state.step);
   scores = WgmmaGemm::wait(b, 1, scores);
   release(b, frame.ring, keys.stage);
-  scores = scoring.emit(b, scores, rows, current);
+  scores = makeScores(b, scores, rows, current);
   Value factors[rowsOfThread];
   Value changes = emitPowers(b, scores, state.softmax, factors);
   products = WgmmaGemm::wait(b, 0, products);
@@ -369,7 +398,8 @@ SmallVector<Value> AttentionConsumer::emitSteps(ImplicitLocOpBuilder &b, const A
     state.softmax.sums[r] = number(b, 0);
   }
   state.products.assign(numProducts(), number(b, 0));
-  const AttentionScores::Rows rows = scoring.getRows(b, tile, row);
+  AttentionScores::Rows rows = scoring.getRows(b, tile.batch, row);
+  rows.terms = scoring.getTerms(b, tile.batch, tile.head);
 
   queries.waitFull(b, {zero, parity});
   Position keys = ownStage(b, state.at, state.step);
@@ -378,7 +408,7 @@ SmallVector<Value> AttentionConsumer::emitSteps(ImplicitLocOpBuilder &b, const A
   passOther(b, state.at, state.step);
   scores = WgmmaGemm::wait(b, 0, scores);
   release(b, frame.ring, keys.stage);
-  scores = scoring.emit(b, scores, rows, state.step);
+  scores = makeScores(b, scores, rows, state.step);
   Value factors[rowsOfThread];
   emitPowers(b, scores, state.softmax, factors);
   state.softmax.powers = packPairs(b, shape().element, scores);
@@ -475,7 +505,7 @@ void AttentionConsumer::emitResult(ImplicitLocOpBuilder &b, const AttentionWork 
     sink = frame.views->getSink(b, toIndex(b, tile.head));
   for (int64_t r = 0; r < rowsOfThread; ++r) {
     Value largest = rows[r], total = reduceQuad(b, rows[rowsOfThread + r], sum);
-    Value factor = number(b, 1), unit = number(b, scoring.unit());
+    Value factor = number(b, 1), unit = number(b, scoring.form.unit());
     if (sink) {
       // The largest score of a row without an allowed key is not defined.
       Value isEmpty = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, total, zero);

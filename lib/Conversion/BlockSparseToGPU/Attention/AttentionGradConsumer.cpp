@@ -5,6 +5,7 @@
 // their order of events.
 
 #include "../../Device/Loops.h"
+#include "../../Device/Opaque.h"
 #include "../../OperandView.h"
 #include "../Kit/MmaFragments.h"
 #include "../Kit/WgmmaGemm.h"
@@ -70,6 +71,8 @@ struct Tile {
   SmallVector<Value> fragments[2];
   /// Shifts and sums of the rows of the thread, on the side of queries.
   Value vectors[2][rowsOfThread] = {};
+  /// Holds what masks say of the rows of the thread, if the kernel keeps it.
+  AttentionScores::Rows rows;
 };
 
 class AttentionGradConsumer {
@@ -99,7 +102,12 @@ private:
   /// Starts sums += weights * the matrix in `stage`.
   SmallVector<Value> startProducts(ImplicitLocOpBuilder &b, int which, ArrayRef<Value> weights,
                                    Value stage, ArrayRef<Value> sums) const;
-  /// Sets forbidden scores to -infinity.
+  /// Returns true if a tile keeps what masks say of its rows: where registers are left.
+  bool keepsRows() const { return shape().masked && shape().keepsFragments(); }
+  /// Returns the masks of the rows of the thread, of 64 rows from `row` (i32) on.
+  AttentionScores::Rows getRows(ImplicitLocOpBuilder &b, const AttentionGradWork &work,
+                                Value row) const;
+  /// Adds the bias, and sets forbidden scores to -infinity.
   SmallVector<Value> mask(ImplicitLocOpBuilder &b, ArrayRef<Value> scores, const Tile &tile,
                           const StepWords &step) const;
   /// Starts S and dP of the step at `at`.
@@ -124,6 +132,7 @@ private:
   const AttentionGradFrame &frame;
   Value group, isFirstLane;
   StageRing ring, residentRing;
+  AttentionScores scoring;
   WgmmaGemm scoreGemm;
   SubtileStore store;
 };
@@ -135,6 +144,8 @@ AttentionGradConsumer::AttentionGradConsumer(ImplicitLocOpBuilder &b,
     : frame(frame), group(group),
       isFirstLane(isEqual(b, Int(b, frame.thread) % 32, i32Constant(b, 0))),
       ring(frame.ring(b, group)), residentRing(frame.residentRing(b, group)),
+      scoring(AttentionScoreForm::get(frame.op), frame.masks ? &*frame.masks : nullptr,
+              frame.shape.cols, frame.shape.isKeys()),
       scoreGemm(AttentionGradShape::rows, frame.shape.element),
       // Named barrier 0 belongs to the complete CTA.
       store(b, frame.thread, Int(b, group) + 1, frame.storeAddress(b, group), /*buffers=*/1,
@@ -194,17 +205,31 @@ SmallVector<Value> AttentionGradConsumer::startProducts(ImplicitLocOpBuilder &b,
                           {{/*kMajor=*/false}, frame.stageAddress(b, group, stage)}, sums);
 }
 
+AttentionScores::Rows AttentionGradConsumer::getRows(ImplicitLocOpBuilder &b,
+                                                     const AttentionGradWork &work,
+                                                     Value row) const {
+  return scoring.getRows(b, work.batch, Int(b, row) + ownRow(b, frame.thread));
+}
+
 SmallVector<Value> AttentionGradConsumer::mask(ImplicitLocOpBuilder &b, ArrayRef<Value> scores,
                                                const Tile &tile, const StepWords &step) const {
   if (step.empty())
     return SmallVector<Value>(scores);
   Value isMasked = isEqual(b, step[AttentionGradStepTable::Masked], i32Constant(b, 1));
-  return maskBeyondDiagonal(
-      b, scores, isMasked, frame.thread,
-      [&](ImplicitLocOpBuilder &) {
-        return std::pair(tile.work.row, step[AttentionGradStepTable::First]);
+  return emitChoices(
+      b, isMasked,
+      [&](ImplicitLocOpBuilder &b) {
+        AttentionGradFrame::Place place =
+            frame.placeOf(b, tile.work, step[AttentionGradStepTable::First]);
+        AttentionScores::Rows rows = tile.rows;
+        // The steps take all registers: nothing is computed before it is used.
+        if (!keepsRows())
+          rows = getRows(b, tile.work, makeOpaque(b, tile.work.row));
+        rows.terms =
+            scoring.getTerms(b, tile.work.batch, shape().isKeys() ? place.head : tile.work.head);
+        return scoring.mask(b, frame.thread, scores, rows, {{place.row}});
       },
-      shape().isKeys());
+      [&](ImplicitLocOpBuilder &) { return SmallVector<Value>(scores); });
 }
 
 Started AttentionGradConsumer::startStep(ImplicitLocOpBuilder &b, const Tile &tile,
@@ -224,17 +249,21 @@ State AttentionGradConsumer::emitStep(ImplicitLocOpBuilder &b, const Tile &tile,
   StepWords ahead = readStep(b, tile.work, Int(b, step) + i32Constant(b, 1));
   Value first = started.first.stage, second = started.second.stage;
   SmallVector<Value> scores = WgmmaGemm::wait(b, 1, started.scores);
+  scores = scoring.scale(b, scores);
+  SmallVector<Value> derivatives = scoring.getDerivatives(b, scores);
   scores = mask(b, scores, tile, state.step);
-  SmallVector<Value> powers = emitPowers(b, scores, readVector(b, tile, 0, first), shape().scale);
+  SmallVector<Value> powers =
+      emitPowers(b, scores, readVector(b, tile, 0, first), scoring.form.unit());
   if (shape().isKeys())
     state.sums[1] = startProducts(b, 1, powers, second, state.sums[1]);
+  SmallVector<Value> weights = emitWeights(b, powers, derivatives);
 
   SmallVector<Value> slopes = WgmmaGemm::wait(b, shape().isKeys() ? 1 : 0, started.slopes);
   SmallVector<Value> sums = readVector(b, tile, 1, second);
   if (!shape().isKeys())
     ring.releaseByWarp(b, second, isFirstLane);
-  SmallVector<Value> weights = emitScoreGradients(b, powers, slopes, sums);
-  state.sums[0] = startProducts(b, 0, weights, first, state.sums[0]);
+  SmallVector<Value> gradients = emitScoreGradients(b, weights, slopes, sums);
+  state.sums[0] = startProducts(b, 0, gradients, first, state.sums[0]);
   if (shape().isKeys()) {
     state.sums[1] = WgmmaGemm::wait(b, 1, state.sums[1]);
     ring.releaseByWarp(b, second, isFirstLane);
@@ -284,25 +313,21 @@ SmallVector<Value> AttentionGradConsumer::emitSteps(ImplicitLocOpBuilder &b,
     if (shape().keepsFragments())
       tile.fragments[which] = readFragments(b, which);
   }
+  if (keepsRows())
+    tile.rows = getRows(b, work, work.row);
   State state;
   state.at = Position::fromCarried(carried);
   state.step = readStep(b, work, zero);
   for (int which = 0; which < numResults(); ++which)
     state.sums[which].assign(numSums(which), number(b, 0));
-  Value last = Int(b, work.count) + (-1), two = i32Constant(b, 2);
-  SmallVector<Value> end =
-      emitCarry(b, zero, last, two, state.toCarried(),
-                [&](ImplicitLocOpBuilder &b, Value step, ValueRange carried) {
-                  return emitPair(b, tile, step, state.fromCarried(carried)).toCarried();
-                });
-  Value isOdd = isEqual(b, Int(b, work.count) % 2, one);
-  end = emitChoices(
-      b, isOdd,
-      [&](ImplicitLocOpBuilder &b) {
-        return emitSingle(b, tile, last, state.fromCarried(end)).toCarried();
+  state = state.fromCarried(emitPairs(
+      b, /*from=*/0, work.count, state.toCarried(),
+      [&](ImplicitLocOpBuilder &b, Value step, ValueRange carried) {
+        return emitPair(b, tile, step, state.fromCarried(carried)).toCarried();
       },
-      [&](ImplicitLocOpBuilder &) { return end; });
-  state = state.fromCarried(end);
+      [&](ImplicitLocOpBuilder &b, Value step, ValueRange carried) {
+        return emitSingle(b, tile, step, state.fromCarried(carried)).toCarried();
+      }));
   for (int which = 0; which < 2; ++which)
     residentRing.releaseByWarp(b, i32Constant(b, which), isFirstLane);
   SmallVector<Value> results = state.at.toCarried();
@@ -318,7 +343,7 @@ void AttentionGradConsumer::storeResult(ImplicitLocOpBuilder &b, const Attention
   // S is multiplied by the scale, so its gradient is, too.
   if (which == 0)
     for (Value &sum : scaled)
-      sum = arith::MulFOp::create(b, sum, number(b, shape().scale));
+      sum = arith::MulFOp::create(b, sum, number(b, scoring.form.scale));
   const AttentionGradMatrices &result = frame.results[which];
   store.emit(b, scaled, /*finish=*/nullptr,
              [&](ImplicitLocOpBuilder &b, int64_t subtile, Value address) {

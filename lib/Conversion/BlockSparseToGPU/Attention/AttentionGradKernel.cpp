@@ -61,7 +61,11 @@ AttentionGradShape AttentionGradShape::get(PlannedAttentionGradOp op, AttentionG
   }
   shape.element = cast<MemRefType>(op.getQ().getType()).getElementType();
   shape.masked = *hasMaskedSteps(op, side);
-  shape.scale = op.getScale().convertToDouble();
+  auto rowsOf = [](Value memref) {
+    return cast<MemRefType>(memref.getType()).getShape().end()[-2];
+  };
+  shape.cols = rowsOf(side == AttentionGradSide::Keys ? op.getQ() : op.getK());
+  shape.sharing = getKernelProblem(op)->sharedHeads;
   shape.stages = mostStages;
   while (shape.stages > 2 && shape.sharedBytes() > limit)
     --shape.stages;
@@ -132,6 +136,19 @@ SmallVector<Value> AttentionGradFrame::readStep(ImplicitLocOpBuilder &b,
   return steps.read(b, row, 0, AttentionGradStepTable::columns);
 }
 
+AttentionGradFrame::Place AttentionGradFrame::placeOf(ImplicitLocOpBuilder &b,
+                                                      const AttentionGradWork &tile,
+                                                      Value first) const {
+  if (shape.sharing == 1)
+    return {tile.head, first};
+  Value sharing = i32Constant(b, shape.sharing), rows = i32Constant(b, shape.cols);
+  if (!shape.isKeys())
+    return {arith::DivUIOp::create(b, tile.head, sharing), first};
+  // The rows of the heads that share the keys are counted through.
+  Value number = arith::DivUIOp::create(b, first, rows);
+  return {Int(b, Int(b, tile.head) * sharing) + number, arith::RemUIOp::create(b, first, rows)};
+}
+
 //===----------------------------------------------------------------------===//
 // Producer
 //===----------------------------------------------------------------------===//
@@ -151,14 +168,14 @@ public:
 private:
   using Position = StageRing::Position;
 
-  /// Starts the loads of 64 rows from `row` on of `matrices` to the subtiles at `address`.
-  void loadRows(ImplicitLocOpBuilder &b, const AttentionGradWork &tile,
-                const AttentionGradMatrices &matrices, int64_t subtiles, Value row, Value address,
+  /// Starts the loads of 64 rows from `place` on of `matrices` to the subtiles at `address`.
+  void loadRows(ImplicitLocOpBuilder &b, Value batch, const AttentionGradFrame::Place &place,
+                const AttentionGradMatrices &matrices, int64_t subtiles, Value address,
                 Value barrier) const;
   void loadResident(ImplicitLocOpBuilder &b, const AttentionGradWork &tile, Value parity) const;
-  /// Fills the two stages of the step of the 64 rows from `row` on, and returns the position behind
+  /// Fills the two stages of the step whose first word is `first`, and returns the position behind
   /// them.
-  Position loadStep(ImplicitLocOpBuilder &b, const AttentionGradWork &tile, Value row,
+  Position loadStep(ImplicitLocOpBuilder &b, const AttentionGradWork &tile, Value first,
                     Position at) const;
   /// Loads a tile that has steps; carries and returns the position and the parity of the resident
   /// matrices.
@@ -172,12 +189,13 @@ private:
 
 } // namespace
 
-void AttentionGradProducer::loadRows(ImplicitLocOpBuilder &b, const AttentionGradWork &tile,
+void AttentionGradProducer::loadRows(ImplicitLocOpBuilder &b, Value batch,
+                                     const AttentionGradFrame::Place &place,
                                      const AttentionGradMatrices &matrices, int64_t subtiles,
-                                     Value row, Value address, Value barrier) const {
+                                     Value address, Value barrier) const {
   for (int64_t subtile = 0; subtile < subtiles; ++subtile) {
     TensorCoord coord = StagedTiles::coordIn(
-        b, matrices.memref, row, i32Constant(b, subtile * subtileCols), tile.batch, tile.head);
+        b, matrices.memref, place.row, i32Constant(b, subtile * subtileCols), batch, place.head);
     emitTensorLoad(b, matrices.map, {AttentionGradShape::rows}, coord,
                    Int(b, address) + subtile * AttentionGradShape::tileBytes, barrier);
   }
@@ -190,15 +208,16 @@ void AttentionGradProducer::loadResident(ImplicitLocOpBuilder &b, const Attentio
     const int64_t subtiles = frame.shape.subtiles[which];
     residentRing.waitEmpty(b, {stage, parity});
     residentRing.expectTx(b, stage, i32Constant(b, subtiles * AttentionGradShape::tileBytes));
-    loadRows(b, tile, frame.resident[which], subtiles, tile.row,
+    loadRows(b, tile.batch, {tile.head, tile.row}, frame.resident[which], subtiles,
              frame.residentAddress(b, group, which), residentRing.full(b, stage));
   }
 }
 
 AttentionGradProducer::Position AttentionGradProducer::loadStep(ImplicitLocOpBuilder &b,
                                                                 const AttentionGradWork &tile,
-                                                                Value row, Position at) const {
+                                                                Value first, Position at) const {
   constexpr int64_t vectorBytes = AttentionGradShape::vectorBytes;
+  const AttentionGradFrame::Place place = frame.placeOf(b, tile, first);
   for (int which = 0; which < 2; ++which) {
     const int64_t subtiles = frame.shape.subtiles[which];
     const int64_t bytes =
@@ -206,12 +225,12 @@ AttentionGradProducer::Position AttentionGradProducer::loadStep(ImplicitLocOpBui
     ring.waitEmpty(b, at);
     ring.expectTx(b, at.stage, i32Constant(b, bytes));
     Value barrier = ring.full(b, at.stage);
-    loadRows(b, tile, frame.walked[which], subtiles, row, frame.stageAddress(b, group, at.stage),
-             barrier);
+    loadRows(b, tile.batch, place, frame.walked[which], subtiles,
+             frame.stageAddress(b, group, at.stage), barrier);
     if (frame.shape.isKeys()) {
       MatrixView rows =
-          DenseView::get(b, frame.rows).matrix(b, toIndex(b, tile.batch), toIndex(b, tile.head));
-      Value source = globalAddress(b, rows, indexConstant(b, which), toIndex(b, row));
+          DenseView::get(b, frame.rows).matrix(b, toIndex(b, tile.batch), toIndex(b, place.head));
+      Value source = globalAddress(b, rows, indexConstant(b, which), toIndex(b, place.row));
       emitBulkLoad(b, globalPointer(b, source), i32Constant(b, vectorBytes),
                    frame.vectorAddress(b, group, at.stage), barrier);
     }
@@ -224,19 +243,20 @@ SmallVector<Value> AttentionGradProducer::emitTile(ImplicitLocOpBuilder &b,
                                                    const AttentionGradWork &tile,
                                                    ValueRange carried) const {
   Value one = i32Constant(b, 1), parity = carried.back();
-  auto rowOfStep = [&](ImplicitLocOpBuilder &b, Value step) {
+  auto firstOfStep = [&](ImplicitLocOpBuilder &b, Value step) {
     return frame.readStep(b, tile, step)[AttentionGradStepTable::First];
   };
   // The first step comes before the resident matrices, for which the consumer may still have to
   // finish its tile before.
-  Position at = loadStep(b, tile, rowOfStep(b, i32Constant(b, 0)), Position::fromCarried(carried));
+  Position at =
+      loadStep(b, tile, firstOfStep(b, i32Constant(b, 0)), Position::fromCarried(carried));
   loadResident(b, tile, parity);
   SmallVector<Value> initial = at.toCarried();
-  initial.push_back(rowOfStep(b, one));
+  initial.push_back(firstOfStep(b, one));
   SmallVector<Value> end =
       emitCarry(b, one, tile.count, one, initial,
                 [&](ImplicitLocOpBuilder &b, Value step, ValueRange carried) {
-                  Value ahead = rowOfStep(b, Int(b, step) + one);
+                  Value ahead = firstOfStep(b, Int(b, step) + one);
                   SmallVector<Value> next =
                       loadStep(b, tile, carried.back(), Position::fromCarried(carried)).toCarried();
                   next.push_back(ahead);
@@ -348,6 +368,8 @@ static void emitSide(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Planned
   SmallVector<Value> arguments(maps);
   llvm::append_range(arguments, tables);
   arguments.push_back(op.getRows());
+  if (shape.masked)
+    llvm::append_range(arguments, presentOperands(getMaskOperands(op)));
   const int64_t workers = cast<MemRefType>(tables[1].getType()).getDimSize(0) - 1;
   const int64_t blocks = llvm::divideCeil(workers, AttentionGradShape::groups);
   LaunchShape launch{indexConstant(host, blocks), AttentionGradShape::threads, shape.sharedBytes()};
@@ -368,7 +390,12 @@ static void emitSide(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Planned
                                  table(0),
                                  table(1),
                                  table(2),
-                                 mapping.lookup(op.getRows())};
+                                 mapping.lookup(op.getRows()),
+                                 {}};
+        if (shape.masked)
+          frame.masks.emplace(
+              b, op, [&](Value operand) { return operand ? mapping.lookup(operand) : Value(); },
+              /*transposed=*/shape.isKeys());
         emitKernel(b, frame);
       });
   kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), host.getI32IntegerAttr(1));

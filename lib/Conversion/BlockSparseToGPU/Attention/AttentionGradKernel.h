@@ -34,8 +34,12 @@
 // - two named barriers of a warpgroup around the writes of results to shared memory; see
 //   Kit/SubtileStore.h.
 //
-// Forbidden elements have P = 0, but a product of 0 with NaN is NaN. Elements of a result that are
-// NaN in causal attention are computed again by scalar kernels; see Simt/SimtKernels.h.
+// Forbidden elements have P = 0, but a product of 0 with NaN is NaN. Where a mask may forbid,
+// elements of a result that are NaN are computed again by scalar kernels; see Simt/SimtKernels.h.
+// Scores get their soft cap, bias and masks as those of attention do; see AttentionScores.h.
+//
+// Heads of queries may share a head of keys. The steps of a tile of keys are then those of all
+// these heads, one after the other.
 //
 // Registers: the sum of 128 * (24 + 2 * 240) fits what the launch allots; see Wgmma/WgmmaProduct.h.
 // With head dimensions of 128, dk and dv take 128 of them, and S, dP and P another 80.
@@ -50,6 +54,7 @@
 #include "../Kit/TensorMap.h"
 #include "../Kit/TileRange.h"
 #include "../Kit/WgmmaTile.h"
+#include "AttentionScores.h"
 #include "blocksparse/IR/BlockSparseOps.h"
 #include "blocksparse/Plan/AttentionGradPlan.h"
 
@@ -78,7 +83,8 @@ struct AttentionGradShape {
   Type element;
   /// True if some step holds forbidden elements.
   bool masked = false;
-  double scale = 1;
+  /// Rows of the matrices that steps walk, and heads of queries that share a head of keys.
+  int64_t cols = 0, sharing = 1;
 
   /// Returns the shape for `op`, with as many stages as fit in `limit` bytes of shared memory.
   static AttentionGradShape get(PlannedAttentionGradOp op, AttentionGradSide side, int64_t limit);
@@ -125,6 +131,8 @@ struct AttentionGradFrame {
   IntTable tiles, workers, steps;
   /// Memref of the shifts and sums of the rows.
   Value rows;
+  /// The masks and biases, if a step is masked.
+  std::optional<AttentionMasks> masks;
   /// Base of shared memory and index of the thread in its warpgroup (i32).
   Value base = {}, thread = {};
 
@@ -144,6 +152,12 @@ struct AttentionGradFrame {
   /// it: steps are read ahead.
   SmallVector<Value> readStep(ImplicitLocOpBuilder &b, const AttentionGradWork &tile,
                               Value step) const;
+  /// Holds the head and the first row (i32) of X0 and X1 of a step.
+  struct Place {
+    Value head, row;
+  };
+  /// Returns the place of the step of `tile` whose first word is `first`.
+  Place placeOf(ImplicitLocOpBuilder &b, const AttentionGradWork &tile, Value first) const;
 };
 
 /// Emits one consumer warpgroup, that of index `group` (i32).

@@ -7,7 +7,6 @@
 #include "../Kit/TensorMap.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
-#include <limits>
 #include <numbers>
 
 using namespace mlir;
@@ -40,47 +39,34 @@ SmallVector<Value> mlir::blocksparse::device::readColumnNumbers(ImplicitLocOpBui
   return result;
 }
 
-SmallVector<Value> mlir::blocksparse::device::maskBeyondDiagonal(
-    ImplicitLocOpBuilder &b, ArrayRef<Value> scores, Value isMasked, Value thread,
-    function_ref<std::pair<Value, Value>(ImplicitLocOpBuilder &)> place, bool keysAreRows) {
-  return emitChoices(
-      b, isMasked,
-      [&](ImplicitLocOpBuilder &b) {
-        // The row of the thread minus its column, in elements of the scores.
-        auto [row, col] = place(b);
-        Value distance =
-            Int(b, Int(b, row) + ownRow(b, thread)) - (Int(b, col) + ownCol(b, thread));
-        Value lowest = number(b, -std::numeric_limits<double>::infinity());
-        const auto allowed = keysAreRows ? arith::CmpIPredicate::sle : arith::CmpIPredicate::sge;
-        SmallVector<Value> result;
-        for (auto [i, score] : llvm::enumerate(scores)) {
-          const auto index = static_cast<int64_t>(i);
-          Value limit = i32Constant(b, colOf(index) - rowOf(index) * 8);
-          Value isAllowed = arith::CmpIOp::create(b, allowed, distance, limit);
-          result.push_back(arith::SelectOp::create(b, isAllowed, score, lowest));
-        }
-        return result;
-      },
-      [&](ImplicitLocOpBuilder &) { return SmallVector<Value>(scores); });
-}
-
 SmallVector<Value> mlir::blocksparse::device::emitPowers(ImplicitLocOpBuilder &b,
                                                          ArrayRef<Value> scores,
-                                                         ArrayRef<Value> shifts, double scale) {
+                                                         ArrayRef<Value> shifts, double unit) {
   // Powers of 2 are powers of e of scores that are multiplied by log2(e).
-  Value unit = number(b, scale * std::numbers::log2e);
+  Value factor = number(b, unit * std::numbers::log2e);
   SmallVector<Value> powers;
   for (auto [score, shift] : llvm::zip_equal(scores, shifts))
-    powers.push_back(power(b, fusedMultiplyAdd(b, score, unit, shift)));
+    powers.push_back(power(b, fusedMultiplyAdd(b, score, factor, shift)));
   return powers;
 }
 
+SmallVector<Value> mlir::blocksparse::device::emitWeights(ImplicitLocOpBuilder &b,
+                                                          ArrayRef<Value> powers,
+                                                          ArrayRef<Value> derivatives) {
+  SmallVector<Value> weights(powers);
+  if (!derivatives.empty())
+    for (auto [weight, derivative] : llvm::zip_equal(weights, derivatives))
+      weight = arith::MulFOp::create(b, weight, derivative);
+  return weights;
+}
+
 SmallVector<Value> mlir::blocksparse::device::emitScoreGradients(ImplicitLocOpBuilder &b,
-                                                                 ArrayRef<Value> powers,
+                                                                 ArrayRef<Value> weights,
                                                                  ArrayRef<Value> slopes,
                                                                  ArrayRef<Value> sums) {
   SmallVector<Value> result;
-  for (auto [p, slope, sum] : llvm::zip_equal(powers, slopes, sums))
-    result.push_back(arith::MulFOp::create(b, p, arith::SubFOp::create(b, slope, sum).getResult()));
+  for (auto [weight, slope, sum] : llvm::zip_equal(weights, slopes, sums))
+    result.push_back(
+        arith::MulFOp::create(b, weight, arith::SubFOp::create(b, slope, sum).getResult()));
   return result;
 }

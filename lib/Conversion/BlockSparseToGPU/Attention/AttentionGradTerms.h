@@ -22,21 +22,16 @@ Value ownCol(ImplicitLocOpBuilder &b, Value thread);
 /// (f32) of all columns in shared memory.
 SmallVector<Value> readColumnNumbers(ImplicitLocOpBuilder &b, Value thread, Value address);
 
-/// Sets the scores of forbidden elements, whose key is beyond the query, to -infinity if `isMasked`
-/// (i1) is true. `place` returns the row and the column (i32) of the first element of the scores,
-/// where they are masked: the first key and the first query if `keysAreRows`, or the other way
-/// round.
-SmallVector<Value>
-maskBeyondDiagonal(ImplicitLocOpBuilder &b, ArrayRef<Value> scores, Value isMasked, Value thread,
-                   function_ref<std::pair<Value, Value>(ImplicitLocOpBuilder &)> place,
-                   bool keysAreRows);
-
-/// Returns P = 2^(scores * scale * log2(e) + shifts).
+/// Returns P = 2^(scores * unit * log2(e) + shifts).
 SmallVector<Value> emitPowers(ImplicitLocOpBuilder &b, ArrayRef<Value> scores,
-                              ArrayRef<Value> shifts, double scale);
+                              ArrayRef<Value> shifts, double unit);
 
-/// Returns dS = powers * (slopes - sums).
-SmallVector<Value> emitScoreGradients(ImplicitLocOpBuilder &b, ArrayRef<Value> powers,
+/// Returns the weights of dS: P times the derivatives of the scores, or P if there are none.
+SmallVector<Value> emitWeights(ImplicitLocOpBuilder &b, ArrayRef<Value> powers,
+                               ArrayRef<Value> derivatives);
+
+/// Returns dS = weights * (slopes - sums).
+SmallVector<Value> emitScoreGradients(ImplicitLocOpBuilder &b, ArrayRef<Value> weights,
                                       ArrayRef<Value> slopes, ArrayRef<Value> sums);
 
 } // namespace mlir::blocksparse::device

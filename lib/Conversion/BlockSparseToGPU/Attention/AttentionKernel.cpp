@@ -60,7 +60,7 @@ AttentionShape AttentionShape::get(PlannedAttentionOp op, int64_t limit) {
   shape.depthSteps = llvm::divideCeil(depth, WgmmaTile::stepDepth);
   shape.element = cast<MemRefType>(op.getQ().getType()).getElementType();
   shape.form = *getForm(op);
-  shape.scale = op.getScale().convertToDouble();
+  shape.cols = cast<MemRefType>(op.getK().getType()).getShape().end()[-2];
   shape.stages = mostStages;
   while (shape.stages > 2 && shape.sharedBytes() > limit)
     --shape.stages;
@@ -336,12 +336,12 @@ void mlir::blocksparse::device::emitAttention(ImplicitLocOpBuilder &host, Kernel
   llvm::append_range(arguments, op.getLists());
   arguments.push_back(op.getLse());
   const bool reads = op.mayForbid() || op.getRpe() || op.getSink();
-  if (reads)
-    llvm::append_range(arguments,
-                       presentOperands({op.getQ(), op.getK(), op.getV(), op.getOut(), op.getRpe(),
-                                        op.getKeyPaddingMask(), op.getAttentionMask(),
-                                        op.getKeyLengths(), op.getQueryLengths(),
-                                        op.getQuerySegments(), op.getKeySegments(), op.getSink()}));
+  if (reads) {
+    SmallVector<Value> operands{op.getQ(), op.getK(), op.getV(), op.getOut()};
+    llvm::append_range(operands, getMaskOperands(op));
+    operands.push_back(op.getSink());
+    llvm::append_range(arguments, presentOperands(operands));
+  }
   Value workers = op.getLists()[AttentionOperands::Workers];
   int64_t blocks = cast<MemRefType>(workers.getType()).getDimSize(0) - 1;
   LaunchShape launch{indexConstant(host, blocks), shape.threads(), shape.sharedBytes()};

@@ -81,7 +81,8 @@ struct AttentionShape {
   int64_t stages = 2;
   Type element;
   AttentionForm form;
-  double scale = 1;
+  /// Keys of a head.
+  int64_t cols = 0;
 
   /// Returns the shape for `op`, with as many stages as fit in `limit` bytes of shared memory.
   static AttentionShape get(PlannedAttentionOp op, int64_t limit);

@@ -83,7 +83,7 @@ private:
   SmallVector<Value> startPartial(ImplicitLocOpBuilder &b, const Position &at) const;
   /// Starts S and dP of step `number` of the CTA.
   Started startStep(ImplicitLocOpBuilder &b, Value number) const;
-  /// Sets forbidden scores to -infinity.
+  /// Adds the bias, and sets forbidden scores to -infinity.
   SmallVector<Value> maskScores(ImplicitLocOpBuilder &b, ArrayRef<Value> scores,
                                 const AttentionOrderWork &tile, Value mask) const;
   /// Writes `words` of dS, and tells both consumers.
@@ -121,6 +121,7 @@ private:
 
   const AttentionOrderFrame &frame;
   Value group, isFirstLane;
+  AttentionScores scoring;
   StageRing ring, residentRing, gradientRing, partialRing;
   WgmmaGemm gemm;
   SubtileStore store;
@@ -131,8 +132,10 @@ private:
 AttentionOrderConsumer::AttentionOrderConsumer(ImplicitLocOpBuilder &b,
                                                const AttentionOrderFrame &frame, Value group)
     : frame(frame), group(group),
-      isFirstLane(isEqual(b, Int(b, frame.thread) % 32, i32Constant(b, 0))), ring(frame.ring(b)),
-      residentRing(frame.residentRing(b)), gradientRing(frame.gradientRing(b)),
+      isFirstLane(isEqual(b, Int(b, frame.thread) % 32, i32Constant(b, 0))),
+      scoring(AttentionScoreForm::get(frame.op), frame.masks ? &*frame.masks : nullptr,
+              frame.shape.queries, /*keysAreRows=*/true),
+      ring(frame.ring(b)), residentRing(frame.residentRing(b)), gradientRing(frame.gradientRing(b)),
       partialRing(frame.partialRing(b)), gemm(Shape::rows, frame.shape.element),
       // Named barrier 0 belongs to the complete CTA. Both buffers of the own rows of dS follow each
       // other.
@@ -192,13 +195,18 @@ SmallVector<Value> AttentionOrderConsumer::maskScores(ImplicitLocOpBuilder &b,
   if (!mask)
     return SmallVector<Value>(scores);
   Value isMasked = isEqual(b, Int(b, mask) % 2, i32Constant(b, 1));
-  // The steps take all registers: the tile is read again where it is masked.
-  auto place = [&](ImplicitLocOpBuilder &b) {
-    AttentionOrderWork again = frame.getTile(b, makeOpaque(b, tile.number));
-    return std::pair<Value, Value>(ownKey(b, again), Int(b, mask) + (-1));
-  };
-  return maskBeyondDiagonal(b, scores, isMasked, makeOpaque(b, frame.thread), place,
-                            /*keysAreRows=*/true);
+  return emitChoices(
+      b, isMasked,
+      [&](ImplicitLocOpBuilder &b) {
+        // The steps take all registers: the tile is read again where it is masked.
+        AttentionOrderWork again = frame.getTile(b, makeOpaque(b, tile.number));
+        Value thread = makeOpaque(b, frame.thread);
+        AttentionScores::Rows rows =
+            scoring.getRows(b, again.batch, Int(b, ownKey(b, again)) + ownRow(b, thread));
+        rows.terms = scoring.getTerms(b, again.batch, again.head);
+        return scoring.mask(b, thread, scores, rows, {{Int(b, mask) + (-1)}});
+      },
+      [&](ImplicitLocOpBuilder &) { return SmallVector<Value>(scores); });
 }
 
 void AttentionOrderConsumer::writeGradients(ImplicitLocOpBuilder &b, const Position &at,
@@ -237,11 +245,14 @@ State AttentionOrderConsumer::emitStep(ImplicitLocOpBuilder &b, const AttentionO
   Value buffer = started.at.stage, one = i32Constant(b, 1), next = Int(b, step) + one;
   Value ahead = readMask(b, tile, next);
   SmallVector<Value> scores = WgmmaGemm::wait(b, 1, started.scores);
+  scores = scoring.scale(b, scores);
+  SmallVector<Value> derivatives = scoring.getDerivatives(b, scores);
   scores = maskScores(b, scores, tile, state.mask);
   SmallVector<Value> shifts =
       readColumnNumbers(b, makeOpaque(b, frame.thread), frame.vectorAddress(b, 0, buffer));
-  SmallVector<Value> powers = emitPowers(b, scores, shifts, shape().scale);
+  SmallVector<Value> powers = emitPowers(b, scores, shifts, scoring.form.unit());
   state.sums[1] = startProducts(b, 1, packPairs(b, shape().element, powers), buffer, state.sums[1]);
+  SmallVector<Value> weights = emitWeights(b, powers, derivatives);
 
   SmallVector<Value> slopes = WgmmaGemm::wait(b, 1, started.slopes);
   SmallVector<Value> sums =
@@ -249,7 +260,7 @@ State AttentionOrderConsumer::emitStep(ImplicitLocOpBuilder &b, const AttentionO
   emitIf(b, isEqual(b, next, tile.count),
          [&](ImplicitLocOpBuilder &b) { residentRing.releaseByWarp(b, one, isFirstLane); });
   SmallVector<Value> words =
-      packPairs(b, shape().element, emitScoreGradients(b, powers, slopes, sums));
+      packPairs(b, shape().element, emitScoreGradients(b, weights, slopes, sums));
   writeGradients(b, started.at, words, isFirst);
 
   Position before = positionOf(b, Int(b, state.number) - one);
@@ -299,7 +310,7 @@ State AttentionOrderConsumer::emitPair(ImplicitLocOpBuilder &b, const AttentionO
 SmallVector<Value> AttentionOrderConsumer::emitSteps(ImplicitLocOpBuilder &b,
                                                      const AttentionOrderWork &tile,
                                                      ValueRange carried) const {
-  Value zero = i32Constant(b, 0), one = i32Constant(b, 1), two = i32Constant(b, 2);
+  Value zero = i32Constant(b, 0), one = i32Constant(b, 1);
   Value parity = carried.back();
   for (int which = 0; which < 2; ++which)
     residentRing.waitFull(b, {i32Constant(b, which), parity});
@@ -310,21 +321,14 @@ SmallVector<Value> AttentionOrderConsumer::emitSteps(ImplicitLocOpBuilder &b,
     sums.assign(numSums, number(b, 0));
   state = emitSingle(b, tile, zero, state, /*isFirst=*/true);
 
-  Value last = Int(b, tile.count) + (-1);
-  SmallVector<Value> end =
-      emitCarry(b, one, last, two, state.toCarried(),
-                [&](ImplicitLocOpBuilder &b, Value step, ValueRange carried) {
-                  return emitPair(b, tile, step, state.fromCarried(carried)).toCarried();
-                });
-  // One step is left if their number is even.
-  Value isEven = isEqual(b, Int(b, tile.count) % 2, zero);
-  end = emitChoices(
-      b, isEven,
-      [&](ImplicitLocOpBuilder &b) {
-        return emitSingle(b, tile, last, state.fromCarried(end), /*isFirst=*/false).toCarried();
+  state = state.fromCarried(emitPairs(
+      b, /*from=*/1, tile.count, state.toCarried(),
+      [&](ImplicitLocOpBuilder &b, Value step, ValueRange carried) {
+        return emitPair(b, tile, step, state.fromCarried(carried)).toCarried();
       },
-      [&](ImplicitLocOpBuilder &) { return end; });
-  state = state.fromCarried(end);
+      [&](ImplicitLocOpBuilder &b, Value step, ValueRange carried) {
+        return emitSingle(b, tile, step, state.fromCarried(carried), /*isFirst=*/false).toCarried();
+      }));
 
   Position at = positionOf(b, Int(b, state.number) - one);
   SmallVector<Value> partial = WgmmaGemm::wait(b, 0, startPartial(b, at));
@@ -345,7 +349,7 @@ void AttentionOrderConsumer::storeResults(ImplicitLocOpBuilder &b, const Attenti
   SmallVector<Value> scaled;
   // S is multiplied by the scale, so its gradient is, too.
   for (Value sum : sums.take_front(numSums))
-    scaled.push_back(arith::MulFOp::create(b, sum, device::number(b, shape().scale)));
+    scaled.push_back(arith::MulFOp::create(b, sum, device::number(b, scoring.form.scale)));
   for (int which : {1, 0}) {
     const AttentionOrderFrame::Matrices &result = frame.results[which];
     store.emit(b, which == 0 ? scaled : SmallVector<Value>(sums.drop_front(numSums)),

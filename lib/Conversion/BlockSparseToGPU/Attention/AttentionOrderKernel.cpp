@@ -244,7 +244,7 @@ static void emitGradients(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
     shape.depthSteps[which] = llvm::divideCeil(
         cast<MemRefType>(factors[which].getType()).getShape().back(), WgmmaTile::stepDepth);
   shape.element = cast<MemRefType>(op.getQ().getType()).getElementType();
-  shape.scale = op.getScale().convertToDouble();
+  shape.queries = cast<MemRefType>(op.getQ().getType()).getShape().end()[-2];
   OperandRange tables = op.getLists();
   shape.masked = *hasMaskedSteps(op);
   const Value matrices[] = {op.getK(), op.getV(), op.getQ(), op.getDout(), op.getDk(), op.getDv()};
@@ -254,6 +254,8 @@ static void emitGradients(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
   SmallVector<Value> arguments(maps);
   llvm::append_range(arguments, tables);
   arguments.append({op.getRows(), partials, counters});
+  if (shape.masked)
+    llvm::append_range(arguments, presentOperands(getMaskOperands(op)));
   const int64_t workers =
       cast<MemRefType>(tables[AttentionOrderOperands::Workers].getType()).getDimSize(0) - 1;
   LaunchShape launch{indexConstant(host, workers), Shape::threads, Shape::sharedBytes()};
@@ -275,7 +277,12 @@ static void emitGradients(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
                                   table(AttentionOrderOperands::Steps),
                                   mapping.lookup(op.getRows()),
                                   mapping.lookup(partials),
-                                  mapping.lookup(counters)};
+                                  mapping.lookup(counters),
+                                  {}};
+        if (shape.masked)
+          frame.masks.emplace(
+              b, op, [&](Value operand) { return operand ? mapping.lookup(operand) : Value(); },
+              /*transposed=*/true);
         emitKernel(b, frame);
       });
   kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), host.getI32IntegerAttr(1));

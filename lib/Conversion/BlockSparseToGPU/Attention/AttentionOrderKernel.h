@@ -50,6 +50,7 @@
 #include "../Kit/TensorMap.h"
 #include "../Kit/TileRange.h"
 #include "../Kit/WgmmaTile.h"
+#include "AttentionScores.h"
 #include "blocksparse/IR/BlockSparseOps.h"
 #include "blocksparse/Plan/AttentionOrderPlan.h"
 
@@ -93,9 +94,10 @@ struct AttentionOrderShape {
   /// k slices of S, and of dP.
   int64_t depthSteps[2] = {8, 8};
   Type element;
+  /// Queries of a head.
+  int64_t queries = 0;
   /// True if some step holds forbidden elements.
   bool masked = false;
-  double scale = 1;
 };
 
 /// Holds a row of the table of tiles, and its number (i32).
@@ -119,6 +121,8 @@ struct AttentionOrderFrame {
   IntTable tiles, workers, steps;
   /// Memrefs of the shifts and sums of the rows, of the sums of dQ, and of their counters.
   Value rows, partials, counters;
+  /// The masks and biases, transposed, if a step is masked.
+  std::optional<AttentionMasks> masks;
   /// Base of shared memory and index of the thread in its warpgroup (i32).
   Value base = {}, thread = {};
 
