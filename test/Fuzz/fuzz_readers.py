@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Runs every fuzz target for some seconds. What one finds is left in fuzz-findings/."""
+"""Runs every fuzz target for some seconds, one for each core at once. What one finds is left in fuzz-findings/."""
 
 import argparse
+import concurrent.futures
+import os
 import pathlib
 import re
 import subprocess
@@ -50,15 +52,16 @@ def main():
     if not targets:
         sys.exit(f"expects fuzz targets in {options.build / 'bin'}, but got none")
     failures = 0
-    for target in targets:
-        log, passed = run(target, options, seeds)
-        runs = re.search(r"number_of_executed_units: (\d+)", log)
-        coverage = re.findall(r"cov: (\d+)", log)
-        print(f"{target.name}: {runs.group(1) if runs else 0} runs, {coverage[-1] if coverage else 0} edges"
-              f"{'' if passed else ', FAIL'}", flush=True)
-        if not passed:
-            failures += 1
-            print("\n".join(log.splitlines()[-60:]), flush=True)
+    with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        results = pool.map(lambda target: run(target, options, seeds), targets)
+        for target, (log, passed) in zip(targets, results):
+            runs = re.search(r"number_of_executed_units: (\d+)", log)
+            coverage = re.findall(r"cov: (\d+)", log)
+            print(f"{target.name}: {runs.group(1) if runs else 0} runs, {coverage[-1] if coverage else 0} edges"
+                  f"{'' if passed else ', FAIL'}", flush=True)
+            if not passed:
+                failures += 1
+                print("\n".join(log.splitlines()[-60:]), flush=True)
     print(f"{len(targets) - failures} passed, {failures} failed")
     return 1 if failures else 0
 
