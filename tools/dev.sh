@@ -78,6 +78,7 @@ packages=(
   "libgtest-dev /usr/include/gtest/gtest.h"
   "python3 /usr/bin/python3"
   "python3-venv /usr/share/doc/python3-venv"
+  "python3-dev /usr/bin/python3-config"
   "python3-numpy /usr/lib/python3/dist-packages/numpy/__init__.py"
   "libopenblas0-pthread /usr/lib/x86_64-linux-gnu/openblas-pthread/libblas.so.3"
   "python3-scipy /usr/lib/python3/dist-packages/scipy/__init__.py"

@@ -13,12 +13,6 @@ using torch::stable::Tensor;
 
 namespace {
 
-/// Calls an operation by its number. Returns no tensor where no function fits: the caller then
-/// takes the way that checks the arguments, compiles and tells errors.
-Tensors run(int64_t operation, const Tensors &arrays) {
-  return getFunctions().call(operation, arrays).value_or(Tensors());
-}
-
 /// Calls an operation by its text. Where no function fits, the operator `call_uncached` of the
 /// Python package compiles one.
 Tensors call(const std::string &operation, const Tensors &arrays) {
@@ -31,74 +25,15 @@ Tensors call(const std::string &operation, const Tensors &arrays) {
   return torch::stable::detail::to<Tensors>(stack[0]);
 }
 
-/// Returns what an operator of torch without further arguments gives for a tensor.
-Tensor callUnary(const char *name, const Tensor &tensor) {
-  StableIValue stack[] = {torch::stable::detail::from(tensor)};
-  STABLE_TORCH_ERROR_CODE_CHECK(torch_call_dispatcher(name, "", stack, TORCH_ABI_VERSION));
-  return torch::stable::detail::to<Tensor>(stack[0]);
-}
-
-/// Returns a sparse_bsr tensor of the size and the indices of another one.
-Tensor makeBsr(const Tensor &like, const Tensor &crow, const Tensor &col, const Tensor &values) {
-  int64_t *sizes = nullptr;
-  STABLE_TORCH_ERROR_CODE_CHECK(aoti_torch_get_sizes(like.get(), &sizes));
-  std::vector<int64_t> size(sizes, sizes + like.dim());
-  using torch::stable::detail::from;
-  StableIValue stack[] = {from(crow),
-                          from(col),
-                          from(values),
-                          from(size),
-                          from(std::optional(like.scalar_type())),
-                          from(std::optional(torch::headeronly::Layout::SparseBsr)),
-                          from(std::optional(like.device())),
-                          from(std::nullopt)};
-  // The indices are those of a tensor that exists, and need no check.
-  STABLE_TORCH_ERROR_CODE_CHECK(
-      torch_call_dispatcher("aten::_sparse_bsr_tensor_unsafe", "", stack, TORCH_ABI_VERSION));
-  return torch::stable::detail::to<Tensor>(stack[0]);
-}
-
-/// Calls an operation on a sparse_bsr tensor and others by its number, as `run` does. With
-/// `isMatrix`, its first result are the values of the matrix that is returned.
-Tensors runBsr(int64_t operation, const Tensor &matrix, const Tensors &arrays, bool isMatrix) {
-  Tensors tensors;
-  tensors.reserve(3 + arrays.size());
-  for (const char *part : {"aten::crow_indices", "aten::col_indices", "aten::values"})
-    tensors.push_back(callUnary(part, matrix));
-  tensors.insert(tensors.end(), arrays.begin(), arrays.end());
-  std::optional<Tensors> results = getFunctions().callBsr(operation, tensors);
-  if (!results)
-    return {};
-  if (!isMatrix)
-    return std::move(*results);
-  return {makeBsr(matrix, tensors[0], tensors[1], results->front())};
-}
-
 } // namespace
 
 STABLE_TORCH_LIBRARY(blocksparse, library) {
-  library.def("run(int operation, Tensor[] arrays) -> Tensor[]");
-  library.def("run_bsr(int operation, Tensor matrix, Tensor[] arrays, bool is_matrix) -> Tensor[]");
   library.def("call(str operation, Tensor[] arrays) -> Tensor[]");
 }
 
-STABLE_TORCH_LIBRARY_IMPL(blocksparse, CPU, library) {
-  library.impl("run", TORCH_BOX(&run));
-  library.impl("call", TORCH_BOX(&call));
-}
+STABLE_TORCH_LIBRARY_IMPL(blocksparse, CPU, library) { library.impl("call", TORCH_BOX(&call)); }
 
-STABLE_TORCH_LIBRARY_IMPL(blocksparse, CUDA, library) {
-  library.impl("run", TORCH_BOX(&run));
-  library.impl("call", TORCH_BOX(&call));
-}
-
-STABLE_TORCH_LIBRARY_IMPL(blocksparse, SparseCsrCPU, library) {
-  library.impl("run_bsr", TORCH_BOX(&runBsr));
-}
-
-STABLE_TORCH_LIBRARY_IMPL(blocksparse, SparseCsrCUDA, library) {
-  library.impl("run_bsr", TORCH_BOX(&runBsr));
-}
+STABLE_TORCH_LIBRARY_IMPL(blocksparse, CUDA, library) { library.impl("call", TORCH_BOX(&call)); }
 
 extern "C" {
 
@@ -108,26 +43,6 @@ blocksparseTorchAdd(int64_t operation, const BlocksparseTorchFunction *descripti
   if (!function)
     return 1;
   getFunctions().add(operation, std::move(*function));
-  return 0;
-}
-
-/// Says that an operation, whose patterns count from now on, was called with one.
-__attribute__((visibility("default"))) void
-blocksparseTorchSeePattern(int64_t operation, const char *crow, size_t crowBytes, const char *col,
-                           size_t colBytes) {
-  getFunctions().seePattern(operation, {{crow, crow + crowBytes}, {col, col + colBytes}});
-}
-
-/// Adds a function of an operation for one pattern, which takes no indices. Without a description
-/// the pattern stays with the functions for any pattern.
-__attribute__((visibility("default"))) int
-blocksparseTorchAddPattern(int64_t operation, const char *crow, size_t crowBytes, const char *col,
-                           size_t colBytes, const BlocksparseTorchFunction *description) {
-  std::optional<Function> function;
-  if (description && !(function = Function::create(*description)))
-    return 1;
-  getFunctions().addPattern(operation, {{crow, crow + crowBytes}, {col, col + colBytes}},
-                            std::move(function));
   return 0;
 }
 

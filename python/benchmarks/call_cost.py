@@ -41,6 +41,7 @@ def rows(device):
     layer, dense = BlockSparseLinear(layout, device=device), torch.nn.Linear(32, 32, device=device)
     parameters, batch = [layer.values, layer.bias], x.mT
     qkv = torch.randn(1, 4, 24, device=device)
+    wide, halves = Layout.pattern("causal", 64, (2, 2)), torch.randn(1, 1, 128, 64, dtype=torch.bfloat16, device=device)
     stored = stk.Matrix((32, 32), values, torch.tensor([0, 1, 1], device=device), bsr.col_indices(), bsr.crow_indices())
 
     def step(call, inputs, gradient):
@@ -70,6 +71,9 @@ def rows(device):
         "scaled_dot_product_attention": lambda: blocksparse.scaled_dot_product_attention(x, x, x, bsr),
         "stk.ops.dsd": lambda: stk.ops.dsd(stored, x),
     }
+    if device != "cpu":
+        # This is one kernel on a GPU, where that of float32 is three.
+        forward["attention of bfloat16"] = lambda: blocksparse.attention(halves, halves, halves, wide)
     graded = {
         "F.linear": lambda: dense(batch),
         "dsd": lambda: blocksparse.dsd(layout, trained, x),

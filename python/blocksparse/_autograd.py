@@ -38,6 +38,20 @@ def apply(kind, constants, *arrays, key=None, given=()):
     return apply_operation(kind(*constants), *arrays)
 
 
+def learn(key, given, slow):
+    """Returns slow(), which computes a public function without a gradient, and has later calls find what it called.
+
+    key, given: what later calls give to `quick`; slow returns one array.
+    """
+    torch = sys.modules.get("torch")
+    if torch is None or not isinstance(given[0], torch.Tensor) or torch.compiler.is_compiling() or (
+            _operations.is_collecting()):
+        return slow()
+    from blocksparse import _torch_functions
+
+    return _torch_functions.learn(key, given, slow)
+
+
 def apply_operation(operation, *arrays):
     """Returns the results of an operation whose constants are arrays, so that no graph takes it."""
     torch = sys.modules.get("torch")
@@ -51,5 +65,8 @@ def apply_operation(operation, *arrays):
 def is_asked(*arrays):
     """Tells whether torch asks for the gradient of an array."""
     torch = sys.modules.get("torch")
-    return torch is not None and torch.is_grad_enabled() and any(getattr(array, "requires_grad", False)
-                                                                 for array in arrays)
+    if torch is not None and torch.is_grad_enabled():
+        for array in arrays:
+            if getattr(array, "requires_grad", False):
+                return True
+    return False

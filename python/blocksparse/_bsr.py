@@ -156,15 +156,17 @@ def _check_indices(argument, bsr, unique):
 def pack(like, bsr, values):
     """Returns values with the pattern of `bsr` as a matrix of the kind of `like`."""
     if _arrays.is_torch(like):
-        torch = sys.modules["torch"]
-        shape = (*bsr.batches, *bsr.size)
         parts = [part.reshape((*bsr.batches, *part.shape[1:])) if bsr.is_batched else part
                  for part in (bsr.crow, bsr.col, values)]
-        # The indices are those of a tensor that has been checked.
-        return torch.sparse_bsr_tensor(*parts, shape, check_invariants=False)
+        return of_parts((*bsr.batches, *bsr.size), *parts)
     import scipy.sparse
 
     return scipy.sparse.bsr_matrix((values, bsr.col, bsr.crow), shape=bsr.size)
+
+
+def of_parts(shape, crow, col, values):
+    """Returns a torch.sparse_bsr tensor of indices that are those of a tensor that has been checked."""
+    return sys.modules["torch"].sparse_bsr_tensor(crow, col, values, shape, check_invariants=False)
 
 
 def packed(like, result):

@@ -105,6 +105,16 @@ class Function:
         self._lines.append(f"  {value} = {name} {', '.join(operands)}{' ' if operands else ''}: {kind}")
         return value
 
+    def zeros(self, kind):
+        """Adds a tensor of zeros and returns it as a pair of value and type."""
+        element = kind.element
+        zero = self.elementwise(f"arith.constant {'0.0' if element.startswith(('f', 'bf')) else '0'}", [], element)
+        empty = self.elementwise("tensor.empty()", [], kind)
+        value = f"%{self._values}"
+        self._values += 1
+        self._lines.append(f"  {value} = linalg.fill ins({zero} : {element}) outs({empty} : {kind}) -> {kind}")
+        return value, kind
+
     def layout_of(self, name):
         """Returns the layout of a name that `layout` has given."""
         return next(layout for layout, other in self._layouts.items() if other == name)

@@ -8,9 +8,10 @@ runs for the first time (_torch_plans): the slow way is then taken once more, wi
 
 import torch
 
-from blocksparse import _arrays, _torch_functions, _torch_plans
+from blocksparse import _arrays, _bsr, _torch_functions, _torch_plans
+from blocksparse._torch_bsr_calls import call_bsr as _call_bsr
 
-# Routes by the numbers of the functions of the results.
+# Routes by the keys of operations.
 _routes = {}
 
 
@@ -34,10 +35,10 @@ class Route:
         self.is_declined = False
 
 
-def add(number, slow, is_matrix, sums):
-    """Makes a number differentiable."""
-    if number not in _routes:
-        _routes[number] = Route(slow, is_matrix, sums)
+def add(key, slow, is_matrix, sums):
+    """Makes the calls of a key differentiable."""
+    if key not in _routes:
+        _routes[key] = Route(slow, is_matrix, sums)
 
 
 def clear():
@@ -45,17 +46,18 @@ def clear():
     _routes.clear()
 
 
-def run(run_bsr, number, matrix, arrays):
-    """Returns the result of a number, with a gradient; None if the slow way must be taken. run_bsr: calls functions."""
-    route = _routes.get(number)
+def run(key, matrix, tensors):
+    """Returns the result of a key, with a gradient; None if the slow way must be taken.
+
+    tensors: the parts of the matrix and the other arrays.
+    """
+    route = _routes.get(key)
     if route is None or route.is_declined:
         return None
     # The matrix itself has no gradient here: its values have.
-    values = _Function.apply(route, lambda: run_bsr(number, matrix, arrays, False), (matrix,), matrix.values(), *arrays)
-    if values is None or not route.is_matrix:
-        return values
-    return torch.sparse_bsr_tensor(matrix.crow_indices(), matrix.col_indices(), values, matrix.shape,
-                                   check_invariants=False)
+    crow, col, *others = tensors
+    values = _Function.apply(route, lambda: _call_bsr(key, matrix.shape, tensors), (matrix,), *others)
+    return values if values is None or not route.is_matrix else _bsr.of_parts(matrix.shape, crow, col, values)
 
 
 class _Function(torch.autograd.Function):

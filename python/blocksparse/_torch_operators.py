@@ -3,9 +3,9 @@
 """Operations on tensors of torch: calls at once, autograd, and operators that torch.compile and torch.export
 take into their graphs.
 
-Every call goes first to compiled functions that have served the same operation on tensors of the same places,
-types and shapes (_torch_functions). Whatever these do not know takes the way through `forward` of the operation, which
-checks the arguments, compiles and tells errors.
+Every call goes first to the bound calls of functions that have served the same operation on tensors of the same
+places, types and shapes (_torch_servers). Whatever these do not know takes the way through `forward` of the operation,
+which checks the arguments, compiles and tells errors.
 
 Graphs have an operation as a text of its class and its constants, so that an exported program holds all that it
 needs. The arrays that are not None are the tensors of the operator.
@@ -14,13 +14,13 @@ needs. The arrays that are not None are the tensors of the operator.
 import base64
 import json
 import operator
-import threading
 import zlib
 
 import numpy as np
 import torch
 
-from blocksparse import _arrays, _autograd, _operations, _torch_functions, _torch_plans
+from blocksparse import _arrays, _autograd, _operations, _torch_bound, _torch_functions, _torch_plans, \
+    _torch_servers
 from blocksparse._torch_functions import is_native
 from blocksparse.layout import Layout
 
@@ -28,28 +28,25 @@ from blocksparse.layout import Layout
 MAX_ENTRIES = 4096
 
 _entries = {}
-# Entries by the calls of public functions that they serve.
-_known = {}
-_GIVEN_TYPES = (torch.Tensor, torch.nn.Parameter, type(None))
-_is_compiling, _is_grad_enabled = torch.compiler.is_compiling, torch.is_grad_enabled
-_try_number = _torch_functions.try_number
-_is_any_autocast_enabled = torch._C._is_any_autocast_enabled
-_lock = threading.Lock()
+_quick = _torch_servers.quick
+_is_compiling, _is_any_autocast_enabled = torch.compiler.is_compiling, torch._C._is_any_autocast_enabled
+_count_dispatch_modes = torch._C._len_torch_dispatch_stack
 
 
 # Operations ---------------------------------------------------------------------------------------------
 
 
 class _Entry:
-    """An operation for one choice of arrays that are not None, and the number of the function that computes it."""
+    """An operation for one choice of arrays that are not None, the server of its functions, and the number by which
+    graphs find them."""
 
-    __slots__ = ("constants", "has_all", "has_gradient", "number", "operation", "plans", "present")
+    __slots__ = ("constants", "has_gradient", "number", "operation", "plans", "present", "server")
 
     def __init__(self, operation, present):
-        self.operation, self.present, self.number = operation, present, None
+        self.operation, self.present = operation, present
+        self.server, self.number = _torch_servers.Server(), _torch_functions.new_number()
         # Backward passes by what is asked for and the shapes of their tensors; False where there is no plan.
         self.plans = {}
-        self.has_all = all(present)
         self.constants = [position for position in getattr(operation, "constants", ()) if present[position]]
         # This says whether each array that is there has a gradient.
         self.has_gradient = hasattr(operation, "backward") and not self.constants
@@ -58,25 +55,21 @@ class _Entry:
         """Tells whether the operation knows all gradients that are asked for."""
         return hasattr(self.operation, "backward") and not any([arrays[one].requires_grad for one in self.constants])
 
-    def forward_by_number(self, arrays):
-        """Returns the results without a gradient, None if there were no arrays like these."""
-        if self.number is None:
-            return None
-        return _try_number(self.number, arrays if self.has_all else [array for array in arrays if array is not None])
-
     def forward(self, arrays):
         """Returns the results without a gradient."""
-        found = self.forward_by_number(arrays)
-        return self._forward_slowly(arrays) if found is None else found
+        found = None if _torch_functions.is_recording() else self.server.run(arrays)
+        return _torch_servers.unpacked(found) if found else self._forward_slowly(arrays)
 
     def _forward_slowly(self, arrays):
         tensors = [array for array in arrays if array is not None]
         with _torch_functions.recorded_calls() as calls:
             results = self.operation.forward(*arrays)
-        # An operation that is one function of its arrays is from now on called by number.
+        # An operation that is one function of its arrays goes to it at once from now on.
         if len(calls) == 1 and len(calls[0][1]) == len(tensors) and calls[0][2] is results and all(
                 one is other for one, other in zip(calls[0][1], tensors)):
-            _torch_functions.register(self.give_number(), calls[0][0], tensors)
+            served = _torch_bound.serve(calls[0][0], arrays)
+            _torch_functions.add(self.server, served)
+            _torch_functions.add_named(self.number, served)
         return results
 
     def backward(self, saved, gradients, needed):
@@ -109,13 +102,6 @@ class _Entry:
             self.plans[key] = _torch_plans.learn(plan, calls, tensors, found) or False
         return found
 
-    def give_number(self):
-        """Returns the number, which is given when it is first asked for."""
-        with _lock:
-            if self.number is None:
-                self.number = _torch_functions.new_number()
-            return self.number
-
 
 def _entry(kind, constants, present):
     key = (kind, constants, present)
@@ -127,41 +113,25 @@ def _entry(kind, constants, present):
     return found
 
 
-def is_constant(value):
-    """Tells whether a part of a key stays what it is: a tensor that is a number may change."""
-    if type(value) is tuple:
-        return all(map(is_constant, value))
-    return value is None or isinstance(value, (bool, int, float, str, Layout, torch.dtype))
-
-
 def call_known(key, given):
     """Returns the results of a public function as a call like this one found them, None if there was none.
 
     key: the function and its arguments that are no arrays; given: its arrays, which may be None.
     """
-    if _is_compiling() or _is_any_autocast_enabled() or _operations.collectors:
+    if _is_compiling() or _is_any_autocast_enabled() or _count_dispatch_modes() or _operations.collectors:
         return None
-    try:
-        entry = _known.get((key, *map(type, given)))
-    except TypeError:
-        # An argument can be no key.
-        return None
-    if entry is None:
-        return None
-    if _is_grad_enabled():
-        for array in given:
-            if array is not None and array.requires_grad:
-                if entry.has_gradient or entry.knows_gradients(given):
-                    return _Function.apply(entry, *given)
-                return None
-    return entry.forward_by_number(given)
+    found = _quick(key, given)
+    if found.__class__ is not _Entry:
+        return found
+    if found.has_gradient or found.knows_gradients(given):
+        return _Function.apply(found, *given)
+    return None
 
 
 def _note_known(key, given, entry, arrays):
     """Learns that an entry computes a public function, if it takes the arrays as they were given."""
-    if len(given) == len(arrays) and all(map(operator.is_, given, arrays)) and is_constant(key) and all(
-            type(one) in _GIVEN_TYPES for one in given):
-        _known[(key, *map(type, given))] = entry
+    if len(given) == len(arrays) and all(map(operator.is_, given, arrays)) and _torch_functions.is_constant(key):
+        _torch_servers.know(key, given, entry.server, entry)
 
 
 def apply(kind, constants, arrays, key=None, given=()):
@@ -171,8 +141,9 @@ def apply(kind, constants, arrays, key=None, given=()):
     """
     arrays = _autocast(kind, arrays)
     present = tuple([array is not None for array in arrays])
-    if torch.compiler.is_compiling():
-        # Dynamo of torch 2.11 takes no objects of our own for constants.
+    if torch.compiler.is_compiling() or _count_dispatch_modes() and all(
+            array is None or isinstance(array, torch.Tensor) for array in arrays):
+        # A graph is made, or a mode is to see what is called. Dynamo of torch 2.11 takes no objects of our own for constants.
         named = [one.name if isinstance(one, Layout) else one for one in constants]
         results = torch.ops.blocksparse.call(_text(kind, present, *named),
                                              [array for array in arrays if array is not None])
@@ -290,7 +261,6 @@ _texts = {}
 @_torch_functions.on_clear
 def _clear():
     _entries.clear()
-    _known.clear()
     _texts.clear()
 
 
@@ -303,7 +273,7 @@ def _of_text(text):
         kinds = {kind.__name__: kind for kind in ops.KINDS}
         _texts[text] = kinds[name], tuple(map(_decode, constants)), tuple(present)
     entry = _entry(*_texts[text])
-    _torch_functions.functions.name(entry.give_number(), text)
+    _torch_functions.name(entry.number, text)
     return entry, entry.present
 
 
@@ -364,10 +334,7 @@ library = torch.library.Library("blocksparse", "FRAGMENT" if is_native else "DEF
 library.define("call_uncached(str operation, Tensor[] arrays) -> Tensor[]")
 library.define("backward(str operation, Tensor[] saved, bool[] saved_present, Tensor[] gradients, bool[] needed) "
                   "-> Tensor[]")
-if is_native:
-    # A number stands for memory of this process: graphs have texts.
-    torch.library.register_fake("blocksparse::run", lambda operation, arrays: [], lib=library)
-else:
+if not is_native:
     library.define("call(str operation, Tensor[] arrays) -> Tensor[]")
 for _key in ("CPU", "CUDA"):
     library.impl("call_uncached", _call_uncached, _key)

@@ -1,14 +1,12 @@
 # This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Backward passes by number: what compiled functions a pass calls, on which of its tensors, is learned when it runs for
-the first time, and later passes call these functions by their numbers."""
+"""Plans of backward passes: what compiled functions a pass calls, on which of its tensors, is learned when it runs for the
+first time, and later passes call these functions at once."""
 
 from typing import NamedTuple
 
-from blocksparse import _torch_functions
-
-_run = _torch_functions.functions.run
-
+from blocksparse import _torch_bound, _torch_functions
+from blocksparse._torch_servers import Server
 
 _NOTHING = (None, False)
 
@@ -16,7 +14,7 @@ _NOTHING = (None, False)
 class Plan(NamedTuple):
     """A backward pass.
 
-    steps: pairs (number, takes) of calls. takes: pairs (place, whether it is transposed) of the tensors that a call
+    steps: pairs (server, takes) of calls. takes: pairs (place, whether it is transposed) of the tensors that a call
     takes; a place counts the tensors of the pass from 0, and the results of all calls from -1 down. gives: the same of
     the gradients that are asked for; a place of None is no gradient.
     """
@@ -30,11 +28,11 @@ class Plan(NamedTuple):
 
 
 def follow(plan, tensors):
-    """Returns the gradients that a plan gives, None if no function of a number fits."""
+    """Returns the gradients that a plan gives, None if no function serves the tensors."""
     made = []
     try:
-        for number, takes in plan.steps:
-            results = _run(number, _pick(takes, tensors, made))
+        for server, takes in plan.steps:
+            results = server.run(_pick(takes, tensors, made))
             if not results:
                 return None
             made += results
@@ -73,24 +71,24 @@ def learn(known, calls, tensors, found):
     made, places = [], []
     for _, taken, results in calls:
         places.append(tuple([_place(tensors, made, one) for one in taken]))
-        made += results if isinstance(results, tuple) else (results,)
+        made += _torch_functions.as_tuple(results)
     gives = tuple([_NOTHING if one is None else _place(tensors, made, one) for one in found])
     if not calls or None in gives or any(None in takes for takes in places):
         return None
-    steps = tuple(zip([number for number, _ in known.steps], places)) if known is not None else ()
+    steps = tuple(zip([server for server, _ in known.steps], places)) if known is not None else ()
     if known is None or known != Plan(steps, gives):
-        steps = tuple([(_torch_functions.new_number(), takes) for takes in places])
+        steps = tuple([(Server(), takes) for takes in places])
     # A result that is given in another shape is made in that one.
     for one, (place, is_transposed) in zip(found, gives):
         if one is not None and place < 0:
             made[~place] = one.mT if is_transposed else one
     results = iter(made)
-    for (number, takes), (function, taken, _) in zip(steps, calls):
-        seen = _pick(takes, tensors, made)
-        shapes = [_torch_functions.open_shape(one.shape, parameter.shape) for one, parameter in zip(
-            (*seen, *[next(results) for _ in function.results]), (*function.arguments, *function.results))]
-        _torch_functions.keep(function, taken[0].device)
-        _torch_functions.functions.add(number, function, seen, shapes)
+    for (server, takes), (function, taken, computed) in zip(steps, calls):
+        served = _torch_bound.serve_views(function, taken, _torch_functions.as_tuple(computed), _pick(takes, tensors, made),
+                                          [next(results) for _ in function.results])
+        if served is None:
+            return None
+        _torch_functions.add(server, served)
     return Plan(steps, gives)
 
 
@@ -100,8 +98,8 @@ def _place(tensors, made, one):
         for place, other in numbered:
             if other is None:
                 continue
-            if _torch_functions.is_view(one, other):
+            if _torch_bound.is_view(one, other):
                 return place, False
-            if other.ndim > 1 and _torch_functions.is_view(one, other.mT):
+            if other.ndim > 1 and _torch_bound.is_view(one, other.mT):
                 return place, True
     return None

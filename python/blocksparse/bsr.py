@@ -214,7 +214,7 @@ def bsr_dense_addmm(input, bsr, dense, *, beta=1, alpha=1, left_alpha=None, righ
     """
     key = "addmm", beta, alpha, specialize, left_alpha is None, right_alpha is None
     if _quick is not None and out is None:
-        arrays = [one for one in (dense, None if beta == 0 else input, left_alpha, right_alpha) if one is not None]
+        arrays = tuple([one for one in (dense, None if beta == 0 else input, left_alpha, right_alpha) if one is not None])
         found = _quick(key, bsr, arrays, False)
         if found is not None:
             return found
@@ -226,7 +226,7 @@ def bsr_dense_mm(bsr, dense, *, out=None, skip_checks=False, max_grid=None, meta
     """Returns bsr @ dense. `specialize`: as in `bsr_dense_addmm`."""
     key = "mm", specialize
     if _quick is not None and out is None:
-        found = _quick(key, bsr, [dense], False)
+        found = _quick(key, bsr, (dense,), False)
         if found is not None:
             return found
     return _addmm(key, None, bsr, dense, 0, 1, None, None, out, skip_checks, specialize)
@@ -294,7 +294,7 @@ def sampled_addmm(input, mat1, mat2, *, beta=1.0, alpha=1.0, out=None, skip_chec
     """Returns beta * input + alpha * (mat1 @ mat2) at the blocks of the sparse matrix `input`."""
     key = "sampled", beta, alpha
     if _quick is not None and out is None:
-        found = _quick(key, input, [mat1, mat2], True)
+        found = _quick(key, input, (mat1, mat2), True)
         if found is not None:
             return found
     alpha, beta = _arrays.number("alpha", alpha), _arrays.number("beta", beta)
@@ -352,7 +352,7 @@ class _BsrSoftmax:
 def bsr_softmax(input, max_row_nnz=None):
     """Returns the softmax over the stored elements of each row; `max_row_nnz` has no effect."""
     if _quick is not None:
-        found = _quick(("softmax",), input, [], True)
+        found = _quick(("softmax",), input, (), True)
         if found is not None:
             return found
 
@@ -375,7 +375,7 @@ def scaled_dot_product_attention(query, key, value, attn_mask, dropout_p=0.0, is
     # The result of a call with a gradient comes from a program that returns the softmax as well.
     key_of_call = "attention", scale, _autograd.is_asked(query, key, value)
     if _quick is not None and not dropout_p and not is_causal:
-        found = _quick(key_of_call, attn_mask, [query, key, value], False)
+        found = _quick(key_of_call, attn_mask, (query, key, value), False)
         if found is not None:
             return found
     if is_causal:

@@ -195,8 +195,8 @@ class CompiledFunction:
                                     parameter.element)
         self._entry = None
         self._size_entry = None
-        # The number under which operators of torch know the function.
-        self.number = None
+        # The server (_torch_servers) calls the function on tensors of torch like those of earlier calls.
+        self.server = None
         self._has_numbers = any(one.number for one in self.arguments)
 
     def __reduce__(self):

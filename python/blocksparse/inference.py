@@ -53,12 +53,8 @@ class _DenseProduct:
         return _operations.compiled(key, a, build).run([array for _, array in arrays])
 
 
-def _call(constants, a, b, bias=None):
-    """Returns a product of arrays that were checked."""
-    key, given = ("product", constants), (a, b, bias)
-    found = _autograd.quick(key, given)
-    if found is not None:
-        return found
+def _call(key, given, constants, a, b, bias=None):
+    """Returns a product of arrays that were checked. key, given: as in _autograd.quick, for later calls."""
     if _autograd.is_asked(a, b, bias):
         # This says that there is no gradient.
         return _DenseProduct(*constants).forward(a, b, bias)
@@ -71,6 +67,10 @@ def matmul(a, b, bias=None, activation="", use_triton=True, update_autotune_tabl
     activation: "", "relu", "leaky_relu" (slope 0.01), "gelu" (x * sigmoid(1.702 x)) or "sigmoid".
     `use_triton` and `update_autotune_table` have no effect: they chose DeepSpeed's kernel.
     """
+    key, given = ("matmul", activation), (a, b, bias)
+    found = _autograd.quick(key, given)
+    if found is not None:
+        return found
     a, b = _operations.checked("a", a, (2, 3)), _operations.checked("b", b, (2,))
     if not isinstance(activation, str) or activation not in _ACTIVATIONS:
         raise ArgumentError("activation", f"one of {', '.join(map(repr, _ACTIVATIONS))}", repr(activation))
@@ -80,15 +80,19 @@ def matmul(a, b, bias=None, activation="", use_triton=True, update_autotune_tabl
         bias = _operations.checked("bias", bias, (1,))
         if bias.shape[0] != b.shape[1]:
             raise ArgumentError("bias", f"{b.shape[1]} numbers, the columns of b", _arrays.show(bias))
-    return _call((("a", "b"), _ACTIVATIONS[activation]), a, b, bias)
+    return _call(key, given, (("a", "b"), _ACTIVATIONS[activation]), a, b, bias)
 
 
 def matmul_4d(a, b):
     """Returns a @ b of a [B, H, M, K] and b [B, H, K, N]."""
+    key, given = ("matmul_4d",), (a, b, None)
+    found = _autograd.quick(key, given)
+    if found is not None:
+        return found
     a, b = _operations.checked("a", a, (4,)), _operations.checked("b", b, (4,))
     if tuple(b.shape[:3]) != (*a.shape[:2], a.shape[3]):
         raise ArgumentError("b", f"[{a.shape[0]}, {a.shape[1]}, {a.shape[3]}, N]", _arrays.show(b))
-    return _call((), a, b)
+    return _call(key, given, (), a, b)
 
 
 def _parts(input, head_size):
@@ -111,18 +115,35 @@ def score_4d_matmul(input, head_size, input_mask, scale=-1.0):
 
     A scale of 0 or less is none. `input_mask` has no effect, as in DeepSpeed.
     """
+    key, given = ("score_4d_matmul", head_size, scale), (input,)
+    found = _autograd.quick(key, given)
+    if found is not None:
+        return found
     scale = _arrays.number("scale", scale)
     parts = _parts(input, head_size)
-    return _call((("input", "input_keys"), None, "score", scale if scale > 0 else 1.0), parts[:, :, 0], parts[:, :, 1])
+    constants = ("input", "input_keys"), None, "score", scale if scale > 0 else 1.0
+    return _call_on_parts(key, given, constants, parts[:, :, 0], parts[:, :, 1], None)
+
+
+def _call_on_parts(key, given, constants, a, b, shape):
+    """Returns a product of views of the given arrays, in a shape unless that is None."""
+    def compute():
+        found = _call(None, (), constants, a, b)
+        return found if shape is None else found.reshape(shape)
+
+    return _autograd.learn(key, given, compute)
 
 
 def context_4d_matmul(prob, input, head_size):
     """Returns prob @ v as [batches, length, hidden] of prob [batches, heads, length, length] and of the input of
     `score_4d_matmul`."""
+    key, given = ("context_4d_matmul", head_size), (prob, input)
+    found = _autograd.quick(key, given)
+    if found is not None:
+        return found
     v = _parts(input, head_size)[:, :, 2]
     batches, length, heads, _ = v.shape
     prob = _operations.checked("prob", prob, (4,))
     if tuple(prob.shape) != (batches, heads, length, length):
         raise ArgumentError("prob", f"[{batches}, {heads}, {length}, {length}]", _arrays.show(prob))
-    result = _call((("prob", "input"), None, "context"), prob, v)
-    return result.reshape((batches, length, heads * head_size))
+    return _call_on_parts(key, given, (("prob", "input"), None, "context"), prob, v, (batches, length, heads * head_size))

@@ -171,8 +171,8 @@ def _mode(mode, mask):
 
 
 def _mode_key(mode, mask):
-    """Returns what decides the mode of a mask."""
-    return mode if mode is not None or mask is None else getattr(mask, "dtype", None)
+    """Returns what decides the mode of a mask that is there."""
+    return mode if mode is not None else getattr(mask, "dtype", None)
 
 
 def _as_element(argument, array, element, accepted):
@@ -231,8 +231,10 @@ def softmax(layout, x, scale=1.0, rpe=None, key_padding_mask=None, attention_mas
     all forbidden is 0. Positions (causal_offset and what follows): as in `attention`.
     """
     given = (x, rpe, key_padding_mask, attention_mask, key_lengths, query_lengths, query_segments, key_segments)
-    key = ("softmax", layout, scale, _mode_key(key_padding_mask_mode, key_padding_mask),
-           _mode_key(attention_mask_mode, attention_mask), causal, causal_offset, window)
+    key = ("softmax", layout, scale,
+           key_padding_mask_mode if key_padding_mask is None else _mode_key(key_padding_mask_mode, key_padding_mask),
+           attention_mask_mode if attention_mask is None else _mode_key(attention_mask_mode, attention_mask),
+           causal, causal_offset, window)
     found = _autograd.quick(key, given)
     if found is not None:
         return found
@@ -309,23 +311,38 @@ def attention(q, k, v, layout, scale=None, causal=False, rpe=None, key_padding_m
     """
     given = (q, k, v, rpe, key_padding_mask, attention_mask, key_lengths, query_lengths, query_segments, key_segments,
              sink)
-    # Without a scale, the columns of q decide it.
-    columns = q.shape[-1:] if scale is None and hasattr(q, "shape") else None
-    key = ("attention", layout, scale, columns and tuple(columns), causal,
-           _mode_key(key_padding_mask_mode, key_padding_mask), _mode_key(attention_mask_mode, attention_mask),
+    try:
+        # Without a scale, the columns of q decide it.
+        columns = q.shape[-1] if scale is None else None
+    except (AttributeError, IndexError):
+        columns = None
+    key = ("attention", layout, scale, columns, causal,
+           key_padding_mask_mode if key_padding_mask is None else _mode_key(key_padding_mask_mode, key_padding_mask),
+           attention_mask_mode if attention_mask is None else _mode_key(attention_mask_mode, attention_mask),
            return_lse, causal_offset, window, soft_cap)
     found = _autograd.quick(key, given)
     if found is not None:
         return found if return_lse else found[0]
-    options = {"causal_offset": causal_offset, "window": window, "soft_cap": soft_cap, "sink": sink,
-               "key_lengths": key_lengths, "query_lengths": query_lengths, "query_segments": query_segments,
-               "key_segments": key_segments}
+    found = checked_attention(
+        key, given, q, k, v, layout, scale, causal, rpe, key_padding_mask, attention_mask, key_padding_mask_mode,
+        attention_mask_mode, return_lse, causal_offset=causal_offset, window=window, soft_cap=soft_cap, sink=sink,
+        key_lengths=key_lengths, query_lengths=query_lengths, query_segments=query_segments, key_segments=key_segments)
+    return found if return_lse else found[0]
+
+
+def checked_attention(key, given, q, k, v, layout, scale, causal, rpe, key_padding_mask, attention_mask,
+                      key_padding_mask_mode, attention_mask_mode, return_lse=False, **options):
+    """Returns (out, lse) of `attention` after a check of its arguments, of which those by keyword alone may be left out.
+
+    key, given: as in _autograd.quick, for later calls.
+    """
+    options = {"causal_offset": 0, **dict.fromkeys(("window", "soft_cap", "sink", *_scores.POSITIONS)), **options}
     masks = {"key_padding_mask": key_padding_mask, "attention_mask": attention_mask}
     constants, arrays = _attention_arguments(layout, q, scale, causal, rpe, masks,
                                              (key_padding_mask_mode, attention_mask_mode), options)
     if return_lse:
-        return _autograd.apply(_Attention, (*constants, True), q, k, v, *arrays, key=key, given=given)
-    return _autograd.apply(_Attention, constants, q, k, v, *arrays, key=key, given=given)[0]
+        constants = (*constants, True)
+    return _autograd.apply(_Attention, constants, q, k, v, *arrays, key=key, given=given)
 
 
 def attention_backward(dout, q, k, v, out, lse, layout, scale=None, causal=False, rpe=None,

@@ -70,8 +70,8 @@ def _offsets(name, array, end):
                             array.tolist() if len(array) < 20 else "others")
 
 
-def _separate_tiles(array, matrix, height, width):
-    """Checks that no two tiles of height x width elements at r_offsets share an element.
+def _separate_tiles(array, columns, height, width):
+    """Checks that no two tiles of height x width elements at r_offsets of a matrix of `columns` share an element.
 
     A tile is found by the cell, of the size of a tile, in which it begins: tiles that overlap begin in the same
     cell or in neighbours. Each is compared with the first tile of a cell alone, because tiles of one cell overlap.
@@ -79,9 +79,9 @@ def _separate_tiles(array, matrix, height, width):
     offsets = _host(array).astype(np.int64)
     if height == 0 or width == 0:
         return
-    rows, cols = np.divmod(offsets, matrix.shape[-1])
+    rows, cols = np.divmod(offsets, columns)
     # One column of cells to the left and to the right keeps neighbours apart from other rows.
-    stride = matrix.shape[-1] // width + 3
+    stride = columns // width + 3
     cells = (rows // height + 1) * stride + cols // width + 1
     kept, first = np.unique(cells, return_index=True)
     positions = np.arange(len(offsets))
@@ -98,23 +98,22 @@ def _separate_tiles(array, matrix, height, width):
                             f"{earlier[faulty[0]]}", f"{offsets[faulty[0]]} at position {faulty[0]}")
 
 
-def _check_indices(kind, arrays, blocks, others, accumulators, split):
-    """Checks the values of indices in memory of the host against what they point into."""
+def _check_indices(kind, arrays, blocks, others, shape, split):
+    """Checks the values of indices in memory of the host against what they point into; shape: that of the sums."""
     if kind == "scatter_mm":
         offsets, pq = arrays
         _offsets("c_offsets", offsets, len(pq))
-        if len(offsets) != accumulators.shape[0] + 1:
-            raise ArgumentError("indices_data", f"{accumulators.shape[0] + 1} c_offsets", len(offsets))
+        if len(offsets) != shape[0] + 1:
+            raise ArgumentError("indices_data", f"{shape[0] + 1} c_offsets", len(offsets))
         _in_range("the first column of pq", pq[:, 0], blocks.shape[0])
         _in_range("the second column of pq", pq[:, 1], others.shape[0])
         return
     offsets, rows, *_, columns = arrays
     _offsets("c_indices", offsets, len(arrays[2]) if kind == "bsr_strided_mm" else blocks.shape[0])
-    width = accumulators.shape[-1] // split
-    for name, array, matrix, height in (("r_offsets", rows, accumulators, blocks.shape[1]),
-                                        ("q_offsets", columns, others, blocks.shape[2])):
-        _in_range(name, array, max((matrix.shape[-2] - height) * matrix.shape[-1]
-                                   + matrix.shape[-1] - width + 1, 0))
+    width = shape[-1] // split
+    for name, array, (length, cols), height in (("r_offsets", rows, shape[-2:], blocks.shape[1]),
+                                                ("q_offsets", columns, others.shape[-2:], blocks.shape[2])):
+        _in_range(name, array, max((length - height) * cols + cols - width + 1, 0))
     if kind == "bsr_strided_mm":
         _in_range("p_offsets", arrays[2], blocks.shape[0])
         expected = len(offsets) - 1, len(arrays[2])
@@ -123,14 +122,7 @@ def _check_indices(kind, arrays, blocks, others, accumulators, split):
     for name, array, length in zip(("r_offsets", "q_offsets"), (rows, columns), expected):
         if len(array) != length:
             raise ArgumentError("indices_data", f"{length} {name}", len(array))
-    _separate_tiles(rows, accumulators, blocks.shape[1], width)
-
-
-def _zeros(shape, element, like):
-    if _arrays.is_torch(like):
-        torch = sys.modules["torch"]
-        return torch.zeros(shape, dtype=getattr(torch, _arrays.NAMES[element]), device=like.device)
-    return np.zeros(shape, _arrays.numpy_dtype(element))
+    _separate_tiles(rows, shape[-1], blocks.shape[1], width)
 
 
 def _result_element(element):
@@ -147,7 +139,7 @@ def scatter_mm(blocks, others, indices_data, *, accumulators=None):
     """
     kind, indices, split = _unpack(indices_data)
     if accumulators is not None:
-        _arrays.assign(accumulators, _sums(kind, split, blocks, others, accumulators, *indices))
+        _arrays.assign(accumulators, _sums(kind, split, None, blocks, others, accumulators, *indices))
         return accumulators
     blocks, others = _checked_factors(kind, blocks, others)
     indices = _checked_indices(kind, indices)
@@ -156,21 +148,20 @@ def scatter_mm(blocks, others, indices_data, *, accumulators=None):
     else:
         last = int(_host(indices[1]).max()) if len(indices[1]) else -1
         shape = (*others.shape[:-2], blocks.shape[1] + max(last, 0) // max(others.shape[-1], 1), others.shape[-1])
-    zeros = _zeros(shape, _result_element(_arrays.element_of("blocks", blocks)), blocks)
-    return _sums(kind, split, blocks, others, zeros, *indices)
+    return _sums(kind, split, shape, blocks, others, None, *indices)
 
 
-def _sums(kind, split, *arrays):
-    """Returns new sums of blocks, others, accumulators and indices: by the number of a call that was like this one,
-    else with all checks."""
-    key = "scatter", kind, split
+def _sums(kind, split, shape, *arrays):
+    """Returns new sums of blocks, others, accumulators and indices: as a call that was like this one, else with all
+    checks. shape: that of the sums where there are no accumulators, else None."""
+    key = "scatter", kind, split, shape
     found = _autograd.quick(key, arrays)
     if found is not None:
         return found
     torch = sys.modules.get("torch")
     if _autograd.is_asked(*arrays) or torch is not None and torch.compiler.is_compiling():
-        return _Scatter(kind, split).forward(*arrays)
-    return _autograd.apply(_Scatter, (kind, split), *arrays, key=key, given=arrays)
+        return _Scatter(kind, split, shape).forward(*arrays)
+    return _autograd.apply(_Scatter, (kind, split, shape), *arrays, key=key, given=arrays)
 
 
 def _checked_factors(kind, blocks, others):
@@ -183,13 +174,13 @@ def _checked_factors(kind, blocks, others):
 
 
 class _Scatter:
-    """Sums of products in a format; arguments are blocks, others, accumulators and the arrays of indices. There is no
-    gradient."""
+    """Sums of products in a format; arguments are blocks, others, accumulators (None for zeros of a shape) and the arrays
+    of indices. There is no gradient."""
 
     autocast_operands = ()
 
-    def __init__(self, kind, split):
-        self.kind, self.split = kind, split
+    def __init__(self, kind, split, shape=None):
+        self.kind, self.split, self.shape = kind, split, shape
 
     def forward(self, blocks, others, accumulators, *indices):
         kind, split = self.kind, self.split
@@ -198,27 +189,31 @@ class _Scatter:
         _arrays.check_same_place([("blocks", blocks), *zip(_INDICES[kind], indices)])
         if split < 1 or others.shape[-1] % split:
             raise ArgumentError("indices_data", f"a SPLIT_N that divides {others.shape[-1]} columns", split)
-        accumulators = _operations.checked("accumulators", accumulators, tuple(range(2, 9)),
-                                           (*_arrays.FLOATS, "i32"))
-        if accumulators.shape[-1] != others.shape[-1] or (
-                kind != "scatter_mm" and accumulators.shape[:-2] != others.shape[:-2]) or (
-                kind == "scatter_mm" and (accumulators.ndim != 3 or accumulators.shape[1] != blocks.shape[1])):
-            raise ArgumentError("accumulators", "the batches and the columns of others and the rows of blocks",
-                                _arrays.show(accumulators))
-        _arrays.check_same_place([("blocks", blocks), ("accumulators", accumulators)])
+        if accumulators is not None:
+            accumulators = _operations.checked("accumulators", accumulators, tuple(range(2, 9)),
+                                               (*_arrays.FLOATS, "i32"))
+            if accumulators.shape[-1] != others.shape[-1] or (
+                    kind != "scatter_mm" and accumulators.shape[:-2] != others.shape[:-2]) or (
+                    kind == "scatter_mm" and (accumulators.ndim != 3 or accumulators.shape[1] != blocks.shape[1])):
+                raise ArgumentError("accumulators", "the batches and the columns of others and the rows of blocks",
+                                    _arrays.show(accumulators))
+            _arrays.check_same_place([("blocks", blocks), ("accumulators", accumulators)])
+        shape = self.shape if accumulators is None else tuple(accumulators.shape)
         if _arrays.device_of(blocks) is None:
-            _check_indices(kind, indices, blocks, others, accumulators, split)
-        flat = accumulators
+            _check_indices(kind, indices, blocks, others, shape, split)
+        flat = shape
         if kind != "scatter_mm" and others.ndim > 3:
-            count = math.prod(others.shape[:-2])
-            others = others.reshape((count, *others.shape[-2:]))
-            flat = accumulators.reshape((count, *accumulators.shape[-2:]))
-        found = _compute(kind, blocks, others, indices, flat, split)
-        return found if flat is accumulators else found.reshape(tuple(accumulators.shape))
+            flat = (math.prod(others.shape[:-2]), *shape[-2:])
+            others = others.reshape((flat[0], *others.shape[-2:]))
+            accumulators = None if accumulators is None else accumulators.reshape(flat)
+        found = _compute(kind, blocks, others, indices, accumulators, flat, split)
+        return found if flat is shape else found.reshape(shape)
 
 
-def _compute(kind, blocks, others, indices, flat, split):
-    """Returns the sums of arguments that were checked."""
+def _compute(kind, blocks, others, indices, accumulators, shape, split):
+    """Returns the sums, of a shape, of arguments that were checked."""
+    element = _result_element(_arrays.element_of("blocks", blocks)) if accumulators is None else _arrays.element_of(
+        "accumulators", accumulators)
     widest = "i64" if any(_arrays.element_of("indices", one) == "i64" for one in indices) else "i32"
     indices = [_arrays.cast(one, widest) for one in indices]
 
@@ -229,7 +224,8 @@ def _compute(kind, blocks, others, indices, flat, split):
     def build():
         function = _text.function("scatter_mm")
         operands = [function.argument("blocks", kind_of(blocks, True)), function.argument("others", kind_of(others))]
-        into = function.argument("accumulators", kind_of(flat))
+        sums = _text.tensor(shape, element)
+        into = function.zeros(sums) if accumulators is None else function.argument("accumulators", sums)
         members = [function.argument(name, kind_of(array, name in ("pq", "p_offsets", "q_offsets")))
                    for name, array in zip(_INDICES[kind], indices)]
         suffix = _text.attributes(format=f"#blocksparse.scatter_format<{kind}>", split_n=f"{split} : i64")
@@ -238,9 +234,10 @@ def _compute(kind, blocks, others, indices, flat, split):
 
     fixed = tuple(len(array) for name, array in zip(_INDICES[kind], indices)
                   if name not in ("pq", "p_offsets", "q_offsets"))
-    key = ("scatter_mm", kind, blocks.shape[1:], tuple(others.shape), tuple(flat.shape), split, widest, fixed,
-           _arrays.element_of("blocks", blocks), _arrays.element_of("accumulators", flat))
-    return _operations.compiled(key, blocks, build)(blocks, others, flat, *indices)
+    key = ("scatter_mm", kind, blocks.shape[1:], tuple(others.shape), shape, split, widest, fixed,
+           _arrays.element_of("blocks", blocks), element, accumulators is None)
+    arrays = [one for one in (blocks, others, accumulators, *indices) if one is not None]
+    return _operations.compiled(key, blocks, build)(*arrays)
 
 
 def bsr_scatter_mm_indices_data(bsr, other, indices_format="bsr_strided_mm_compressed", **meta_input):
@@ -285,28 +282,22 @@ def bsr_scatter_mm_indices_data(bsr, other, indices_format="bsr_strided_mm_compr
     return (indices_format, *data) if meta is None else (indices_format, *data, meta)
 
 
-def _is_torch_bsr(matrix):
-    """Tells whether a matrix is a torch.sparse_bsr tensor of rank 2."""
-    return _arrays.is_torch(matrix) and matrix.layout is sys.modules["torch"].sparse_bsr and matrix.ndim == 2
-
-
 def bsr_scatter_mm(bsr, other, indices_data=None, out=None):
     """Returns bsr @ other by scatter_mm; `indices_data` come from bsr_scatter_mm_indices_data."""
     if indices_data is None:
         indices_data = bsr_scatter_mm_indices_data(bsr, other)
     kind, indices, split = _unpack(indices_data)
-    if kind != "scatter_mm" and _is_torch_bsr(bsr) and _arrays.is_torch(other):
+    torch = sys.modules.get("torch")
+    if kind != "scatter_mm" and torch is not None and isinstance(bsr, torch.Tensor) and isinstance(
+            other, torch.Tensor) and bsr.layout is torch.sparse_bsr and bsr.ndim == 2:
         # This is the quick way, where everything else is checked if there was no such call.
-        values = bsr.values()
-        zeros = _zeros((*other.shape[:-2], bsr.shape[0], other.shape[-1]),
-                       _result_element(_arrays.element_of("bsr", values)), other)
-        return _bsr.finish(_sums(kind, split, values, other, zeros, *indices), out)
+        shape = (*other.shape[:-2], bsr.shape[0], other.shape[-1])
+        return _bsr.finish(_sums(kind, split, shape, bsr.values(), other, None, *indices), out)
     matrix = _bsr.unpack("bsr", bsr, False)
     other = _operations.checked("other", other, tuple(range(2, 9)), _ELEMENTS)
-    element = _result_element(matrix.element)
     batches, (rows, cols) = tuple(other.shape[:-2]), (matrix.size[0], other.shape[-1])
     if kind != "scatter_mm":
-        result = _sums(kind, split, matrix.values, other, _zeros((*batches, rows, cols), element, other), *indices)
+        result = _sums(kind, split, (*batches, rows, cols), matrix.values, other, None, *indices)
     else:
         height, inner = matrix.block
         count = int(np.prod(batches, dtype=np.int64))

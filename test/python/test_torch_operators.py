@@ -379,5 +379,68 @@ class BsrCalls(unittest.TestCase):
             self.assertTrue(torch.autograd.gradcheck(product, values, fast_mode=True))
 
 
+class Steps(unittest.TestCase):
+    """Counts the functions of Python, and those that Python calls, in a call like an earlier one: the time that it takes
+    depends on the machine."""
+
+    def steps(self, call):
+        """Returns the names of what a call calls, without itself."""
+        for _ in range(3):
+            call()
+        with _specialise._compiling:
+            pass
+        for _ in range(2):
+            call()
+        found = []
+
+        def note(frame, event, argument):
+            if event in ("call", "c_call"):
+                found.append(argument.__name__ if event == "c_call" else frame.f_code.co_name)
+
+        sys.setprofile(note)
+        try:
+            call()
+        finally:
+            sys.setprofile(None)
+        # The call itself, and the end of the profile.
+        return found[1:-1]
+
+    def test_every_function(self):
+        layout = Layout.pattern("causal", 16, (2, 2))
+        values, x, y = torch.randn(layout.nnz, 16, 16), torch.randn(32, 8), torch.randn(8, 8)
+        q, qkv = torch.randn(1, 1, 32, 8), torch.randn(1, 4, 24)
+        crow, col = torch.from_numpy(layout.crow_indices.copy()), torch.from_numpy(layout.col_indices.copy())
+        bsr = torch.sparse_bsr_tensor(crow, col, values, (32, 32))
+        scatter = blocksparse.bsr_scatter_mm_indices_data(bsr, x)
+        attend = blocksparse.SparseSelfAttention(FixedSparsityConfig(1, 16), max_seq_length=32)
+        matrix = stk.Matrix((32, 32), values, torch.tensor([0, 1, 1]), col, crow)
+        multiply, weigh = blocksparse.MatMul(layout, 16, "dsd"), blocksparse.Softmax(layout, 16)
+        # The most with the C++ library and without it. Seven are the public function, the look at the state of torch, and
+        # one function of the library; without it, each tensor and each result is looked at from Python.
+        cases = {
+            "dsd": (9, 25, lambda: blocksparse.dsd(layout, values, x)),
+            "softmax": (8, 21, lambda: blocksparse.softmax(layout, values)),
+            "attention": (8, 29, lambda: blocksparse.attention(q, q, q, layout)),
+            "to_dense": (9, 22, lambda: blocksparse.to_dense(layout, values)),
+            "MatMul": (11, 27, lambda: multiply(values, x)),
+            "Softmax": (9, 22, lambda: weigh(values)),
+            "SparseSelfAttention": (8, 29, lambda: attend(q, q, q)),
+            "matmul": (7, 23, lambda: blocksparse.matmul(x, y)),
+            "score_4d_matmul": (7, 21, lambda: blocksparse.score_4d_matmul(qkv, 8, None, 0.5)),
+            "bsr_dense_mm": (4, 34, lambda: blocksparse.bsr_dense_mm(bsr, x)),
+            "bsr_dense_mm of any pattern": (4, 33, lambda: blocksparse.bsr_dense_mm(bsr, x, specialize="never")),
+            "bsr_dense_addmm": (5, 38, lambda: blocksparse.bsr_dense_addmm(x, bsr, x, alpha=0.5)),
+            "sampled_addmm": (4, 39, lambda: blocksparse.sampled_addmm(bsr, x, x.mT)),
+            "bsr_softmax": (4, 33, lambda: blocksparse.bsr_softmax(bsr)),
+            "bsr_scatter_mm": (18, 43, lambda: blocksparse.bsr_scatter_mm(bsr, x, scatter)),
+            "scaled_dot_product_attention": (10, 45, lambda: blocksparse.scaled_dot_product_attention(x, x, x, bsr)),
+            "stk.ops.dsd": (13, 35, lambda: stk.ops.dsd(matrix, x)),
+        }
+        for name, (native, python, call) in cases.items():
+            with self.subTest(name):
+                steps = self.steps(call)
+                self.assertLessEqual(len(steps), native if EXPECTED == "native" else python, steps)
+
+
 if __name__ == "__main__":
     unittest.main()
