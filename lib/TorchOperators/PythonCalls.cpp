@@ -305,7 +305,7 @@ PyObject *quickBsr(PyObject *, PyObject *const *arguments, Py_ssize_t) {
 // Module
 //===----------------------------------------------------------------------===//
 
-/// Empties the tables of known calls: forget().
+/// Removes all known calls: forget().
 PyObject *forget(PyObject *, PyObject *) {
   KnownCalls empty{Reference(PyDict_New()), Reference(PyDict_New()), Reference(PyDict_New())};
   if (!empty.calls || !empty.bsrServers || !empty.patterns)

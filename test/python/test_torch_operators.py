@@ -22,6 +22,7 @@ if EXPECTED == "python":
     os.environ["BLOCKSPARSE_LIBRARY_DIR"] = _folder.name
 
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 import blocksparse
 from blocksparse import ArgumentError, FixedSparsityConfig, Layout, RunError, compiler, stk
@@ -184,6 +185,26 @@ class Operators(unittest.TestCase):
             with self.subTest(message), self.assertRaisesRegex(ArgumentError, message):
                 blocksparse.dsd(LAYOUT, self.values, b)
 
+    def test_parts_of_arrays_with_other_strides(self):
+        for qkv in (torch.randn(1, 4, 12), torch.randn(1, 4, 24)[..., ::2], torch.randn(1, 4, 12), torch.randn(4, 12)[None]):
+            q, k, _ = qkv.reshape(1, 4, 3, 2, 2).permute(2, 0, 3, 1, 4)
+            torch.testing.assert_close(blocksparse.score_4d_matmul(qkv, 2, None, 0.5), 0.5 * q @ k.mT)
+
+    def test_modes_that_see_calls(self):
+        seen = []
+
+        class Names(TorchDispatchMode):
+            def __torch_dispatch__(self, function, types, arguments=(), options=None):
+                seen.append(str(function))
+                return function(*arguments, **(options or {}))
+
+        for _ in range(2):
+            blocksparse.dsd(LAYOUT, self.values, self.x)
+        with Names():
+            result = blocksparse.dsd(LAYOUT, self.values, self.x)
+        self.assertIn("blocksparse.call.default", seen)
+        torch.testing.assert_close(result, self.dense() @ self.x)
+
     def test_what_the_code_refuses(self):
         bsr = torch.sparse_bsr_tensor(torch.tensor([0, 1, 2]), torch.tensor([0, 1]), torch.randn(2, 4, 4), (8, 8))
         bad = torch.sparse_bsr_tensor(torch.tensor([0, 1, 2]), torch.tensor([0, 9]), torch.randn(2, 4, 4), (8, 8),
@@ -329,6 +350,16 @@ class BsrCalls(unittest.TestCase):
             self.bsr.col_indices()[2] = column
             result = blocksparse.bsr_dense_mm(self.bsr, self.x)
             torch.testing.assert_close(result, self.bsr.to_dense() @ self.x, rtol=1e-4, atol=1e-4)
+
+    def test_sizes_that_change(self):
+        parts = torch.tensor([0, 1, 2]), torch.tensor([0, 2]), torch.randn(2, 16, 16)
+        for columns in (48, 32, 48, 32):
+            bsr = torch.sparse_bsr_tensor(*parts, (32, columns), check_invariants=False)
+            if columns == 32:
+                with self.assertRaisesRegex(ArgumentError, "expects col_indices from 0 to 1, but got 2"):
+                    blocksparse.bsr_softmax(bsr)
+            else:
+                self.assertEqual(tuple(blocksparse.bsr_softmax(bsr).shape), (32, 48))
 
     def test_strided_indices(self):
         crow, col = torch.tensor([0, 9, 2, 9, 3, 9])[::2], torch.tensor([0, 9, 1, 9, 1, 9])[::2]
