@@ -13,7 +13,8 @@ usage: bash tools/dev.sh COMMAND [ARG ...]
   setup           install the packages that the build and the tests need
   build [TARGET]  configure and build (preset: \$PRESET, else default)
   setup-torch     install torch of PyPI for the tests of the Python package: 80 s, 5.4 GB, in \$BLOCKSPARSE_TORCH_VENV
-                  (default ~/.cache/blocksparse-torch); without it these tests are skipped
+                  (default ~/.cache/blocksparse-torch); without it, or with an empty BLOCKSPARSE_TORCH_PYTHON, these
+                  tests are skipped
   wheel           build the wheel of the Python package in dist, with LLVM inside, and test it in virtual environments of
                   its own
   setup-jax       install jax of PyPI for the test of its example: 0.6 GB, in \$BLOCKSPARSE_JAX_VENV (default
@@ -57,6 +58,8 @@ sanitize() {
   build="$root/build-$preset"
   export ASAN_OPTIONS=use_sigaltstack=0:allow_user_poisoning=0:detect_container_overflow=0:detect_leaks=1
   export LSAN_OPTIONS=suppressions="$root/test/lsan.supp":print_suppressions=0
+  # Python loads no library that was built so, and the operators of torch are for Python alone.
+  export BLOCKSPARSE_TORCH_PYTHON=
 }
 [ "$preset" != asan ] || sanitize
 
@@ -135,9 +138,11 @@ install_packages() {
 
 setup() { install_packages "${packages[@]}"; }
 
-# Tests find the interpreter of this virtual environment unless BLOCKSPARSE_TORCH_PYTHON names another one.
+# Tests find the interpreter of this virtual environment unless BLOCKSPARSE_TORCH_PYTHON names another one, or none.
 torch_venv=${BLOCKSPARSE_TORCH_VENV:-${XDG_CACHE_HOME:-${HOME:-}/.cache}/blocksparse-torch}
-if [ -z "${BLOCKSPARSE_TORCH_PYTHON:-}" ] && [ -x "$torch_venv/bin/python" ]; then
+# A virtual environment whose installation was interrupted has an interpreter and no torch.
+if [ -z "${BLOCKSPARSE_TORCH_PYTHON+set}" ] && "$torch_venv/bin/python" -c \
+  "import importlib.util, sys; sys.exit(importlib.util.find_spec('torch') is None)" 2>/dev/null; then
   export BLOCKSPARSE_TORCH_PYTHON="$torch_venv/bin/python"
 fi
 

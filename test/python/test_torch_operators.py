@@ -6,6 +6,7 @@ The argument says which of both this process has: `native`, or `python`, for whi
 """
 
 import contextlib
+import importlib.util
 import os
 import pathlib
 import sys
@@ -17,7 +18,9 @@ from unittest import mock
 EXPECTED = sys.argv.pop(1)
 if EXPECTED == "python":
     _folder = tempfile.TemporaryDirectory()
-    for _library in pathlib.Path(os.environ["BLOCKSPARSE_LIBRARY_DIR"]).glob("libblocksparse_[cr]*.so"):
+    _package = importlib.util.find_spec("blocksparse").submodule_search_locations[0]
+    _libraries = os.environ.get("BLOCKSPARSE_LIBRARY_DIR", f"{_package}/lib")
+    for _library in pathlib.Path(_libraries).glob("libblocksparse_[cr]*.so"):
         (pathlib.Path(_folder.name) / _library.name).symlink_to(_library)
     os.environ["BLOCKSPARSE_LIBRARY_DIR"] = _folder.name
 
