@@ -8,6 +8,7 @@
 // RUN: FileCheck %s --input-file=%t.ptx --check-prefix=PTX
 
 // FUSED-COUNT-16: blocksparse.attention_grad
+// PTX-DAG: .entry window_attention_grad_aligned_rows
 // PTX-DAG: .entry window_attention_grad_keys_wgmma
 // PTX-DAG: .entry window_attention_grad_queries_wgmma
 // PTX-DAG: .entry window_wide_attention_grad_keys_wgmma
