@@ -18,6 +18,7 @@ using ::blocksparse::AttentionOperands;
 using ::blocksparse::AttentionOrderOperands;
 using ::blocksparse::AttentionOrderStepTable;
 using ::blocksparse::AttentionOrderTileTable;
+using ::blocksparse::AttentionSliceTable;
 using ::blocksparse::AttentionStepTable;
 using ::blocksparse::AttentionTileTable;
 using ::blocksparse::SampledOperands;
@@ -125,7 +126,14 @@ static ArrayRef<ListTable> getStageTables(size_t count) {
 static constexpr ListTable attentionTables[AttentionOperands::count] = {
     {"tiles", AttentionTileTable::columns},
     {"workers", ListTable::list},
-    {"steps", AttentionStepTable::columns}};
+    {"steps", AttentionStepTable::columns},
+    {"slices", AttentionSliceTable::columns}};
+/// Returns the tables of lists that are `count` operands. The table of slices is optional.
+static ArrayRef<ListTable> getAttentionTables(size_t count) {
+  return ArrayRef(attentionTables)
+      .take_front(count < AttentionOperands::count ? AttentionOperands::Slices
+                                                   : AttentionOperands::count);
+}
 /// The tables `lists` of the gradient, in the order of AttentionGradOperands.
 static constexpr ListTable attentionGradTables[AttentionGradOperands::count] = {
     {"tiles of keys", AttentionGradTileTable::columns},
@@ -398,7 +406,7 @@ static LogicalResult checkSharedGradients(PlannedAttentionGradOp op, EmitError e
 
 LogicalResult PlannedAttentionOp::verify() {
   auto emitError = [&] { return emitOpError(); };
-  if (failed(checkAttention(*this, attentionTables, emitError)))
+  if (failed(checkAttention(*this, getAttentionTables(getLists().size()), emitError)))
     return failure();
   ShapedType q = shapedType(getQ()), v = shapedType(getV()), out = shapedType(getOut());
   Type element = q.getElementType();

@@ -12,17 +12,19 @@
 
 namespace blocksparse {
 
-/// Checks that the blocks of the layout are multiples of 64 x 64, that coordinates fit in int32,
-/// and that the heads of the layout are 1 or those of the problem.
-bool checkAttentionSizes(const AttentionProblem &problem, std::string &error);
+/// Checks that the sizes of the blocks of the layout are multiples of `multiple`, that coordinates
+/// fit in int32, and that the heads of the layout are 1 or those of the problem.
+bool checkAttentionSizes(const AttentionProblem &problem, std::string &error,
+                         int64_t multiple = attentionRows);
 
-/// Selects how much of 64 queries times 64 keys is allowed.
+/// Selects how much of `size` queries times `size` keys is allowed.
 enum class AllowedPart { None, Some, All };
 
-/// Returns how much is allowed of 64 queries from `query` on and 64 keys from `key` on: none if the
-/// band forbids all elements, and all if no mask can forbid one.
-inline AllowedPart getAllowedPart(const AttentionProblem &problem, int64_t query, int64_t key) {
-  const int64_t lastQuery = query + attentionRows - 1, lastKey = key + attentionKeys - 1;
+/// Returns how much is allowed of `size` queries from `query` on and as many keys from `key` on:
+/// none if the band forbids all elements, and all if no mask can forbid one.
+inline AllowedPart getAllowedPart(const AttentionProblem &problem, int64_t query, int64_t key,
+                                  int64_t size = attentionRows) {
+  const int64_t lastQuery = query + size - 1, lastKey = key + size - 1;
   const AttentionBand &band = problem.band;
   if ((band.last && key > lastQuery + *band.last) || (band.first && lastKey < query + *band.first))
     return AllowedPart::None;

@@ -267,8 +267,10 @@ std::string checkAttention(const KernelProblem &problem, const GPUFacts &facts) 
   if (std::string reason = checkStaticProblem(problem); !reason.empty())
     return reason;
   const BlockShape block = problem.block;
-  if (block.rows <= 0 || block.rows % 64 != 0 || block.cols <= 0 || block.cols % 64 != 0)
-    return expects("blocks of multiples of 64x64", text(block));
+  const int64_t multiple = problem.isGradient ? attentionRows : AttentionSlices::keysOfSlice;
+  if (block.rows <= 0 || block.rows % multiple != 0 || block.cols <= 0 ||
+      block.cols % multiple != 0)
+    return expects("blocks of multiples of " + text(BlockShape{multiple, multiple}), text(block));
   if (problem.rows <= 0 || problem.rows % block.rows != 0)
     return expects("queries of whole blocks of " + text(block.rows), text(problem.rows));
   if (problem.cols <= 0 || problem.cols % block.cols != 0)

@@ -257,7 +257,10 @@ static void buildLists(PlannedAttentionOp op, const TargetInfo &target) {
   if (!lists)
     return warnUnstaged(op, error);
   OpBuilder builder(op);
-  op.getListsMutable().assign(createListTables(builder, op.getLoc(), *lists));
+  SmallVector<Value> tables = createListTables(builder, op.getLoc(), *lists);
+  if (::blocksparse::joinsBlocks(attention->layout.block()))
+    tables.push_back(createTable(builder, op.getLoc(), lists->slices));
+  op.getListsMutable().assign(tables);
 }
 
 static void buildLists(PlannedAttentionGradOp op, const TargetInfo &target) {

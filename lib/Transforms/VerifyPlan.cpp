@@ -17,6 +17,7 @@ using namespace mlir::blocksparse;
 using ::blocksparse::AttentionGradOperands;
 using ::blocksparse::AttentionOperands;
 using ::blocksparse::AttentionOrderOperands;
+using ::blocksparse::AttentionSlices;
 using ::blocksparse::AttentionStep;
 using ::blocksparse::AttentionTile;
 using ::blocksparse::BlockCoordinate;
@@ -152,11 +153,14 @@ static LogicalResult verifyLists(PlannedAttentionOp op, const TargetInfo &target
   std::optional<std::vector<int32_t>> workers = readElements(operands[AttentionOperands::Workers]);
   std::optional<std::vector<AttentionStep>> steps =
       readTable<AttentionStep>(operands[AttentionOperands::Steps]);
-  if (!attention || !tiles || !workers || !steps)
+  std::optional<std::vector<AttentionSlices>> slices{std::in_place};
+  if (operands.size() > AttentionOperands::Slices)
+    slices = readTable<AttentionSlices>(operands[AttentionOperands::Slices]);
+  if (!attention || !tiles || !workers || !steps || !slices)
     return reportNoKernel(op, "lists", attention.has_value(), reason);
-  return reportFault(
-      op, "lists",
-      ::blocksparse::verifyAttentionLists(attention->problem(), {*tiles, *workers, *steps}));
+  return reportFault(op, "lists",
+                     ::blocksparse::verifyAttentionLists(attention->problem(),
+                                                         {*tiles, *workers, *steps, *slices}));
 }
 
 /// Verifies work lists of the gradient of attention in the same way.

@@ -104,6 +104,14 @@ func.func @c49_columns(%q: memref<4x32x8xf16>, %k: memref<4x32x8xf16>, %v: memre
 
 // -----
 
+func.func @c49_slices(%q: memref<4x32x8xf16>, %k: memref<4x32x8xf16>, %v: memref<4x32x8xf16>, %s: memref<2x5xi32>, %e: memref<3x2xi32>, %l0: memref<2x8xi32>, %l1: memref<3xi32>, %l2: memref<3x8xi32>, %l3: memref<3x8xi32>, %o: memref<4x32x8xf16>, %l: memref<4x32xf32>) {
+  // expected-error @below {{expects slices of lists to have 20 columns, but got 8}}
+  blocksparse.planned_attention %q, %k, %v segments(%s) entries(%e) lists(%l0, %l1, %l2, %l3) outs(%o, %l) {block = array<i64: 16, 16>, lut_heads = 1} : (memref<4x32x8xf16>, memref<4x32x8xf16>, memref<4x32x8xf16>, memref<2x5xi32>, memref<3x2xi32>, memref<2x8xi32>, memref<3xi32>, memref<3x8xi32>, memref<3x8xi32>, memref<4x32x8xf16>, memref<4x32xf32>) -> ()
+  return
+}
+
+// -----
+
 func.func @c23_padding(%q: memref<4x32x8xf16>, %k: memref<4x32x8xf16>, %v: memref<4x32x8xf16>, %s: memref<2x5xi32>, %e: memref<3x2xi32>, %x: memref<31xf16>, %o: memref<4x32x8xf16>, %l: memref<4x32xf32>) {
   // expected-error @below {{expects key_padding_mask of shape 32 or ?x32, but got 31}}
   blocksparse.planned_attention %q, %k, %v segments(%s) entries(%e) key_padding_mask(%x) outs(%o, %l) {block = array<i64: 16, 16>, lut_heads = 1} : (memref<4x32x8xf16>, memref<4x32x8xf16>, memref<4x32x8xf16>, memref<2x5xi32>, memref<3x2xi32>, memref<31xf16>, memref<4x32x8xf16>, memref<4x32xf32>) -> ()

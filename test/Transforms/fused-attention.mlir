@@ -26,6 +26,41 @@ func.func @fused(%q: tensor<2x128x64xbf16>, %k: tensor<2x192x64xbf16>, %v: tenso
 
 // -----
 
+#l = #blocksparse.layout<16x16, grid 4x6, mask "100000/101000/000100/000001">
+
+// Four block rows of 16 are one tile of 64 queries, whose joined step has four slices of 16 keys; each of the four
+// warps takes those of its rows.
+// HOPPER-LABEL: @small_blocks(
+// HOPPER: blocksparse.attention
+// OTHER-LABEL: @small_blocks(
+// OTHER: blocksparse.softmax
+// PLAN-LABEL: @small_blocks(
+// PLAN-DAG: %[[TILES:.*]] = arith.constant dense<{{\[\[}}0, -1, -1, 0, 1, 0, 0, 0]]> : tensor<1x8xi32>
+// PLAN-DAG: %[[WORKERS:.*]] = arith.constant dense<[0, 1]> : tensor<2xi32>
+// PLAN-DAG: %[[STEPS:.*]] = arith.constant dense<{{\[\[}}0, -1, 0, -1, 1, 0, 0, 0]]> : tensor<1x8xi32>
+// PLAN-DAG: %[[SLICES:.*]] = arith.constant dense<{{\[\[}}0, 32, 48, 80, 0, 0, 0, 0, 0, 32, 48, 80, 0, 0, 0, 0, 134480641, 0, 0, 0]]> : tensor<1x20xi32>
+// PLAN: blocksparse.planned_attention %{{.*}} lists(%[[TILES]], %[[WORKERS]], %[[STEPS]], %[[SLICES]])
+// PLAN-SAME: schedule = #blocksparse.schedule<cuda.attention>
+func.func @small_blocks(%q: tensor<1x64x64xbf16>, %k: tensor<1x96x64xbf16>, %v: tensor<1x96x64xbf16>) -> tensor<1x64x64xbf16> {
+  %out, %lse = blocksparse.attention %q, %k, %v layout(#l) {scale = 0.125} : (tensor<1x64x64xbf16>, tensor<1x96x64xbf16>, tensor<1x96x64xbf16>) -> (tensor<1x64x64xbf16>, tensor<1x64xf32>)
+  return %out : tensor<1x64x64xbf16>
+}
+
+// -----
+
+#l = #blocksparse.layout<64x64, grid 1x8, mask "11111111">
+
+// With one tile for two workers, two warpgroups share the keys of the tile.
+// PLAN-LABEL: @split(
+// PLAN-DAG: arith.constant dense<{{\[\[}}0, 0, -1, 0, 2, 0, 0, 1]]> : tensor<1x8xi32>
+// PLAN-DAG: arith.constant dense<{{\[\[}}0, 64, 256, 320, 3, 3, 0, 1], [128, 192, 384, 448, 3, 3, 0, 1]]> : tensor<2x8xi32>
+func.func @split(%q: tensor<1x64x64xbf16>, %k: tensor<1x512x64xbf16>, %v: tensor<1x512x64xbf16>) -> tensor<1x64x64xbf16> {
+  %out, %lse = blocksparse.attention %q, %k, %v layout(#l) {scale = 0.125} : (tensor<1x64x64xbf16>, tensor<1x512x64xbf16>, tensor<1x512x64xbf16>) -> (tensor<1x64x64xbf16>, tensor<1x64xf32>)
+  return %out : tensor<1x64x64xbf16>
+}
+
+// -----
+
 #l = #blocksparse.layout<64x64, grid 2x3, mask "011/100">
 
 // HOPPER-LABEL: @scalar_schedule(

@@ -32,8 +32,8 @@
 //                   order   [p] = value block of each block of the packed values
 //                   granules [q, n] = what each planned block is made of (blocksparse/Plan/Reblock.h);
 //                   the table exists if the schedule names a block, and then order has its rows
-//   lists: three tables that describe an attention in the same way (Plan/AttentionPlan.h).
-//                   tiles [t, 8], workers [w + 1], steps [s, 8]: see Plan/Tables.h
+//   lists: three or four tables that describe an attention in the same way (Plan/AttentionPlan.h).
+//                   tiles [t, 8], workers [w + 1], steps [s, 8], slices [s, 20]: see Plan/Tables.h
 //          Its gradient has six: those of keys and those of queries (Plan/AttentionGradPlan.h).
 // `packed` holds the values in that order. `lut_heads` is the number of heads that the tables were
 // made for: either the H of the tensor, or 1 for a pattern that all heads share. In that case head h

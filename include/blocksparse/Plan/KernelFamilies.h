@@ -28,8 +28,9 @@
 //   cuda.rows   softmax and its gradient, a row in the registers of a team of lanes: elements of
 //               f16, bf16 or f32, and blocks of whole chunks of 16 bytes
 //   cuda.attention
-//               attention of 16-bit floats over a static pattern of blocks of multiples of 64 x 64,
-//               by warpgroup mma and TMA (sm_90a); the scores stay in registers
+//               attention of 16-bit floats over a static pattern of blocks of multiples of 16 x 16,
+//               and its gradient for multiples of 64 x 64, by warpgroup mma and TMA (sm_90a); the
+//               scores stay in registers
 //   cuda.simt   products of any element type without tensor cores; softmax, its gradient and
 //               attention of any element type and block
 //   cuda.blocks conversions between layouts, one element at a time

@@ -267,10 +267,10 @@ struct SampledTileTable {
 // Lists of a planned_attention
 //===----------------------------------------------------------------------===//
 
-/// Names the tables of the operand list `lists`.
+/// Names the tables of the operand list `lists`. The table of slices exists for joined steps.
 struct AttentionOperands {
-  enum Operand : int64_t { Tiles, Workers, Steps };
-  static constexpr int64_t count = 3;
+  enum Operand : int64_t { Tiles, Workers, Steps, Slices };
+  static constexpr int64_t count = 4;
 };
 
 /// Describes a tile of attention: 64 queries for each of two or three warpgroups, and its key steps
@@ -280,26 +280,29 @@ struct AttentionTile {
 
   /// First row of q of each warpgroup; -1: the warpgroup has no rows.
   int32_t rows[mostGroups] = {-1, -1, -1};
-  int32_t first = 0, count = 0, batch = 0, head = 0, unused = 0;
+  int32_t first = 0, count = 0, batch = 0, head = 0;
+  /// 1 if the tile is 64 queries alone, whose keys two warpgroups share: both then have the same
+  /// rows, and the first one combines both results. Else 0.
+  int32_t split = 0;
   bool operator==(const AttentionTile &) const = default;
 };
 
 /// Names the words of an AttentionTile; Row is the first of several.
 struct AttentionTileTable {
   using Row = AttentionTile;
-  enum Field : int64_t { FirstRow = 0, First = 3, Count, Batch, Head, Unused };
+  enum Field : int64_t { FirstRow = 0, First = 3, Count, Batch, Head, Split };
   static constexpr int64_t columns = 8;
-  /// Number of words that a kernel reads.
-  static constexpr int64_t used = Head + 1;
 };
 
-/// Describes a key step of a tile: two halves of 64 keys.
+/// Describes a key step of a tile: two halves of 64 keys. Row i of the table of slices describes
+/// step i further if steps are joined.
 struct AttentionStep {
   /// Names the bits of `halves`: the warpgroup takes half 0, half 1, and elements of a half that it
   /// takes may be forbidden.
   enum Half : int32_t { First = 1, Second = 2, Both = 3, Elements = 4 };
 
   /// First key of each half, of the first warpgroup and of the others; -1: the half has no keys.
+  /// The keys of a half of a joined step need not be neighbours.
   int32_t keys[2][2] = {{-1, -1}, {-1, -1}};
   /// Parts of the step that each warpgroup takes, as bits of Half.
   int32_t halves[AttentionTile::mostGroups] = {0, 0, 0};
@@ -314,6 +317,29 @@ struct AttentionStepTable {
   using Row = AttentionStep;
   enum Field : int64_t { Key = 0, Halves = 4, Separate = 7 };
   static constexpr int64_t columns = 8;
+};
+
+/// Describes a joined step: eight key slices of 16 keys from anywhere, four for each half, for the
+/// 16 queries of each warp of two warpgroups.
+struct AttentionSlices {
+  static constexpr int64_t count = 8, keysOfSlice = 16, rowsOfWarp = 16;
+
+  /// First key of each slice, of the first warpgroup and of the second. Slices beyond the last one
+  /// repeat the first of the step, and no warp takes them.
+  int32_t keys[2][count] = {};
+  /// Bit 8 w + s: warp w of the warpgroup takes slice s.
+  uint32_t taken[2] = {0, 0};
+  int32_t unused[2] = {0, 0};
+  bool operator==(const AttentionSlices &) const = default;
+};
+
+/// Names the words of an AttentionSlices; Key and Taken are the first of several.
+struct AttentionSliceTable {
+  using Row = AttentionSlices;
+  enum Field : int64_t { Key = 0, Taken = 16, Unused = 18, UnusedLast };
+  static constexpr int64_t columns = 20;
+  /// Number of words that a kernel reads.
+  static constexpr int64_t used = Unused;
 };
 
 //===----------------------------------------------------------------------===//
@@ -508,18 +534,23 @@ BLOCKSPARSE_CHECK_FIELD(SampledTileTable, NumBlockCols, numBlockCols);
 BLOCKSPARSE_CHECK_FIELD(SampledTileTable, Contiguous, contiguous);
 BLOCKSPARSE_CHECK_FIELD(SampledTileTable, NumBlockRows, numBlockRows);
 
-static_assert(hasColumns<AttentionTileTable>(AttentionTileTable::Unused));
+static_assert(hasColumns<AttentionTileTable>(AttentionTileTable::Split));
 BLOCKSPARSE_CHECK_FIELD(AttentionTileTable, FirstRow, rows);
 BLOCKSPARSE_CHECK_FIELD(AttentionTileTable, First, first);
 BLOCKSPARSE_CHECK_FIELD(AttentionTileTable, Count, count);
 BLOCKSPARSE_CHECK_FIELD(AttentionTileTable, Batch, batch);
 BLOCKSPARSE_CHECK_FIELD(AttentionTileTable, Head, head);
-BLOCKSPARSE_CHECK_FIELD(AttentionTileTable, Unused, unused);
+BLOCKSPARSE_CHECK_FIELD(AttentionTileTable, Split, split);
 
 static_assert(hasColumns<AttentionStepTable>(AttentionStepTable::Separate));
 BLOCKSPARSE_CHECK_FIELD(AttentionStepTable, Key, keys);
 BLOCKSPARSE_CHECK_FIELD(AttentionStepTable, Halves, halves);
 BLOCKSPARSE_CHECK_FIELD(AttentionStepTable, Separate, separate);
+
+static_assert(hasColumns<AttentionSliceTable>(AttentionSliceTable::UnusedLast));
+BLOCKSPARSE_CHECK_FIELD(AttentionSliceTable, Key, keys);
+BLOCKSPARSE_CHECK_FIELD(AttentionSliceTable, Taken, taken);
+BLOCKSPARSE_CHECK_FIELD(AttentionSliceTable, Unused, unused);
 
 static_assert(sizeof(AttentionGradTile) == AttentionGradTileTable::columns * sizeof(int32_t));
 BLOCKSPARSE_CHECK_FIELD(AttentionGradTileTable, FirstRow, row);

@@ -34,7 +34,7 @@ AttentionStep stepOf(int32_t key0, int32_t key1, std::array<int32_t, 3> halves) 
 }
 
 AttentionForm formOf(const AttentionLists &lists) {
-  return AttentionForm::get(lists.tiles, lists.steps);
+  return AttentionForm::get(lists.tiles, lists.steps, !lists.slices.empty());
 }
 
 TEST(AttentionPlan, ABlockRowOf128IsATile) {
@@ -155,9 +155,74 @@ TEST(AttentionPlan, LongTilesComeFirstThenGroupsOfHeads) {
   }
 }
 
+TEST(AttentionPlan, SmallBlocksAreJoined) {
+  // Four block rows are the 64 queries of a warpgroup: slices of keys 0, 32 and 48, and one of key
+  // 80 in the next 64 rows. No warp takes the slices that fill the step.
+  const BlockLayout layout = layoutOf(
+      maskFromText({"100000", "101000", "000100", "000000", "000001", "000000"}), {16, 16});
+  const AttentionLists lists = build({layout});
+  EXPECT_EQ(verifyAttentionLists({layout}, lists), "");
+  ASSERT_EQ(lists.tiles.size(), 1u);
+  ASSERT_EQ(lists.steps.size(), 1u);
+  ASSERT_EQ(lists.slices.size(), 1u);
+  EXPECT_EQ(lists.tiles.front().rows[0] + lists.tiles.front().rows[1], 64);
+  const int first = lists.tiles.front().rows[0] == 0 ? 0 : 1;
+  const AttentionSlices &slices = lists.slices.front();
+  // All four are in one shared step.
+  EXPECT_EQ(lists.steps.front().separate, 0);
+  EXPECT_TRUE(std::equal(slices.keys[0], std::end(slices.keys[0]), slices.keys[1]));
+  EXPECT_EQ(std::vector<int32_t>(slices.keys[0], std::end(slices.keys[0])),
+            (std::vector<int32_t>{0, 32, 48, 80, 0, 0, 0, 0}));
+  EXPECT_EQ(slices.taken[first], 0x00040301u);
+  EXPECT_EQ(slices.taken[1 - first], 0x00000008u);
+  EXPECT_EQ(lists.steps.front().halves[0], AttentionStep::First);
+  EXPECT_TRUE(formOf(lists).joined);
+}
+
+TEST(AttentionPlan, JoinedStepsMayBeSeparate) {
+  // The rows of two tiles take eight slices each, none in common.
+  std::vector<std::string> rows(4, "1111111100000000");
+  rows.insert(rows.end(), 4, "0000000011111111");
+  const BlockLayout layout = layoutOf(maskFromText(rows), {16, 16});
+  const AttentionLists lists = build({layout});
+  EXPECT_EQ(verifyAttentionLists({layout}, lists), "");
+  ASSERT_EQ(lists.steps.size(), 1u);
+  EXPECT_EQ(lists.steps.front().separate, 1);
+  EXPECT_EQ(lists.slices.front().taken[0], 0xffffffffu);
+  EXPECT_EQ(lists.slices.front().taken[1], 0xffffffffu);
+}
+
+TEST(AttentionPlan, LongTilesAreSplitWhereThereAreFew) {
+  // One block row of 16 blocks, 15 of two: the long one determines the time of 16 workers.
+  std::vector<std::string> rows(16, "1100000000000000");
+  rows[5] = "1111111111111111";
+  const BlockLayout layout = layoutOf(maskFromText(rows), {64, 64});
+  const AttentionLists lists = build({layout}, {16});
+  EXPECT_EQ(verifyAttentionLists({layout}, lists), "");
+  EXPECT_TRUE(formOf(lists).split);
+  for (const AttentionTile &tile : lists.tiles)
+    if (tile.rows[0] == 320) {
+      EXPECT_EQ(tile.rows[1], 320);
+      EXPECT_EQ(tile.split, 1);
+      EXPECT_EQ(tile.count, 4);
+    }
+  // One worker gains nothing, and many tiles are not looked at.
+  EXPECT_FALSE(formOf(build({layout}, {1})).split);
+  EXPECT_FALSE(formOf(build({layout, 1, 1000}, {16})).split);
+}
+
 TEST(AttentionPlan, CoversRandomLayouts) {
   for (const BlockLayout &random : randomLayouts())
-    for (BlockShape block : {BlockShape{64, 64}, {128, 128}, {64, 128}, {192, 64}, {128, 192}})
+    for (BlockShape block : {BlockShape{64, 64},
+                             {128, 128},
+                             {64, 128},
+                             {192, 64},
+                             {128, 192},
+                             {16, 16},
+                             {32, 32},
+                             {48, 80},
+                             {16, 128},
+                             {64, 32}})
       for (const AttentionBand &band : {AttentionBand(), AttentionBand::causal(),
                                         AttentionBand{-70, 30}, AttentionBand{64, std::nullopt}}) {
         std::string error;
@@ -169,7 +234,9 @@ TEST(AttentionPlan, CoversRandomLayouts) {
         const int64_t heads = layout.grid().heads;
         const AttentionProblem problem{layout, 2, heads == 1 ? 3 : heads, band};
         for (int64_t groups : {2, 3})
-          EXPECT_EQ(verifyAttentionLists(problem, build(problem, {5, groups, 1000, 2000})), "");
+          EXPECT_EQ(verifyAttentionLists(
+                        problem, build(problem, {groups == 2 ? 40 : 5, groups, 1000, 2000})),
+                    "");
       }
 }
 
@@ -184,6 +251,33 @@ void expectEveryWordCounts(const AttentionProblem &problem, const AttentionLists
     }
 }
 
+TEST(AttentionPlan, FaultsOfSlicesAreFound) {
+  const BlockLayout layout =
+      layoutOf(maskFromText({"11001100110011001101", "10100000010000000001", "01100000000000000000",
+                             "11111111111111111111"}),
+               {32, 16});
+  for (int64_t workers : {1, 8})
+    for (const AttentionBand &band : {AttentionBand(), AttentionBand{std::nullopt, 200}}) {
+      const AttentionProblem problem{layout, 1, 2, band};
+      const AttentionLists lists = build(problem, {workers});
+      ASSERT_EQ(verifyAttentionLists(problem, lists), "");
+      EXPECT_EQ(formOf(lists).split, workers > 1);
+      expectEveryWordCounts(problem, lists, &AttentionLists::tiles, AttentionTileTable::columns);
+      expectEveryWordCounts(problem, lists, &AttentionLists::steps, AttentionStepTable::columns);
+      expectEveryWordCounts(problem, lists, &AttentionLists::slices, AttentionSliceTable::used);
+      AttentionLists fewer = lists;
+      fewer.slices.clear();
+      EXPECT_EQ(verifyAttentionLists(problem, fewer),
+                "expects slices of " + std::to_string(lists.steps.size()) + " steps, but got 0");
+      // A slice that no warp takes is loaded in vain, and its NaN could reach a result.
+      AttentionLists more = lists;
+      for (AttentionSlices &slices : more.slices)
+        for (auto &keys : slices.keys)
+          keys[7] = keys[7] == keys[0] ? keys[0] + 16 : keys[7];
+      EXPECT_NE(verifyAttentionLists(problem, more), "");
+    }
+}
+
 TEST(AttentionPlan, FaultsAreFound) {
   const BlockLayout layout = layoutOf(maskFromText({"110", "101", "011"}), {64, 64});
   for (bool causal : {false, true}) {
@@ -191,7 +285,7 @@ TEST(AttentionPlan, FaultsAreFound) {
                                    causal ? AttentionBand::causal() : AttentionBand()};
     const AttentionLists lists = build(problem, {2});
     ASSERT_EQ(verifyAttentionLists(problem, lists), "");
-    expectEveryWordCounts(problem, lists, &AttentionLists::tiles, AttentionTileTable::used);
+    expectEveryWordCounts(problem, lists, &AttentionLists::tiles, AttentionTileTable::columns);
     expectEveryWordCounts(problem, lists, &AttentionLists::steps, AttentionStepTable::columns);
     AttentionLists fewer = lists;
     fewer.tiles.pop_back();
@@ -205,9 +299,9 @@ TEST(AttentionPlan, FaultsAreFound) {
 
 TEST(AttentionPlan, RefusesWhatItCannotCut) {
   std::string error;
-  const BlockLayout small = layoutOf(maskFromText({"1"}), {32, 64});
+  const BlockLayout small = layoutOf(maskFromText({"1"}), {8, 64});
   EXPECT_FALSE(buildAttentionLists({small}, {}, error));
-  EXPECT_EQ(error, "expects blocks of multiples of 64x64, but got 32x64");
+  EXPECT_EQ(error, "expects blocks of multiples of 16x16, but got 8x64");
   const BlockLayout heads = layoutOf(DenseMask({2, 1, 1}), {64, 64});
   EXPECT_FALSE(buildAttentionLists({heads, 1, 3}, {}, error));
   EXPECT_EQ(error, "expects a layout of 1 or 3 heads, but got 2");

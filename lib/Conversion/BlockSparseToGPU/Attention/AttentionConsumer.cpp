@@ -1,25 +1,15 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// The consumer warpgroups of the kernel of attention: AttentionKernel.h has their order of events.
-// Accumulators of a thread belong to two rows, g and g + 8 (Kit/WgmmaTile.h). Sums are those of the
-// columns of a lane until the end of a tile; largest scores are those of whole rows.
+#include "AttentionConsumer.h"
 
-#include "../../AttentionRow.h"
 #include "../../Device/DeviceMath.h"
-#include "../../Device/Elements.h"
-#include "../../Device/Loops.h"
 #include "../Kit/MmaFragments.h"
-#include "../Kit/WgmmaGemm.h"
 #include "../Operands/StagedTiles.h"
-#include "AttentionAccumulators.h"
-#include "AttentionKernel.h"
-#include "AttentionScores.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
-#include <limits>
 #include <numbers>
 
 using namespace mlir;
@@ -27,29 +17,27 @@ using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::device;
 
 using Position = StageRing::Position;
+using Softmax = AttentionSoftmax;
+using State = AttentionState;
 
 /// Scores are scaled anew when the power of the largest one has grown by more than 2^this.
 static constexpr double rescaleExponent = 8;
-/// Accumulators of a thread that a repair computes in one loop; a divisor of those of 64 columns.
-static constexpr int64_t repairedTogether = 16;
 
 //===----------------------------------------------------------------------===//
 // Arithmetic
 //===----------------------------------------------------------------------===//
 
-/// Returns the larger of two numbers; if one is NaN, the other. NaN reaches the result of its row
-/// through its power. (arith.maxnumf becomes a call of a library function.)
-static Value larger(ImplicitLocOpBuilder &b, Value x, Value y) {
+Value mlir::blocksparse::device::larger(ImplicitLocOpBuilder &b, Value x, Value y) {
   return LLVM::MaxNumOp::create(b, x, y);
 }
 
-static Value sum(ImplicitLocOpBuilder &b, Value x, Value y) {
+Value mlir::blocksparse::device::sum(ImplicitLocOpBuilder &b, Value x, Value y) {
   return arith::AddFOp::create(b, x, y);
 }
 
-/// Reduces `x` over the four lanes of a quad, in a fixed order.
-static Value reduceQuad(ImplicitLocOpBuilder &b, Value x,
-                        function_ref<Value(ImplicitLocOpBuilder &, Value, Value)> combine) {
+Value mlir::blocksparse::device::reduceQuad(
+    ImplicitLocOpBuilder &b, Value x,
+    function_ref<Value(ImplicitLocOpBuilder &, Value, Value)> combine) {
   for (int32_t distance : {1, 2}) {
     Value other =
         NVVM::ShflOp::create(b, x.getType(), i32Constant(b, -1), x, i32Constant(b, distance),
@@ -62,103 +50,6 @@ static Value reduceQuad(ImplicitLocOpBuilder &b, Value x,
 //===----------------------------------------------------------------------===//
 // Consumer
 //===----------------------------------------------------------------------===//
-
-namespace {
-
-/// Holds the first keys of the halves of a step, what the consumer takes, and 1 if it is separate
-/// (i32). Empty if every step is taken whole.
-using StepWords = SmallVector<Value>;
-
-/// Holds the softmax of the rows of a thread so far: the largest score of each row, the sum of the
-/// powers of the columns of this lane, and the rounded powers of the newest step as fragments of A.
-struct Softmax {
-  Value largest[rowsOfThread], sums[rowsOfThread];
-  SmallVector<Value> powers;
-};
-
-/// Holds what the loop over steps carries.
-struct State {
-  Position at;
-  Softmax softmax;
-  SmallVector<Value> products;
-  StepWords step, ahead;
-
-  SmallVector<Value> toCarried() const;
-  /// Reads the values that toCarried of a state of the same sizes returned.
-  State fromCarried(ValueRange values) const;
-};
-
-class AttentionConsumer {
-public:
-  AttentionConsumer(ImplicitLocOpBuilder &b, const AttentionFrame &frame, Value group);
-
-  /// Emits the loop over all tiles of the CTA.
-  void emit(ImplicitLocOpBuilder &b) const;
-
-private:
-  const AttentionShape &shape() const { return frame.shape; }
-  /// Returns true if consumers read the words of steps.
-  bool readsSteps() const { return shape().form.halves || shape().form.elements || repairs(); }
-  /// Returns true if a result may be NaN by what is forbidden.
-  bool repairs() const {
-    PlannedAttentionOp op = frame.op;
-    return op.mayForbid();
-  }
-  StepWords readStep(ImplicitLocOpBuilder &b, const AttentionWork &tile, Value step) const;
-  /// Returns the position of the stage of a step that starts at `at` which this consumer takes.
-  Position ownStage(ImplicitLocOpBuilder &b, const Position &at, const StepWords &step) const;
-  /// Returns the position behind a step that starts at `at`.
-  Position behind(ImplicitLocOpBuilder &b, const Position &at, const StepWords &step) const;
-  /// Waits for and releases the other consumer's stage of a separate step.
-  void passOther(ImplicitLocOpBuilder &b, const Position &at, const StepWords &step) const;
-
-  /// Releases a stage by one lane of each warp, when all lanes are done with it.
-  void release(ImplicitLocOpBuilder &b, const StageRing &ring, Value stage) const;
-
-  SmallVector<Value> startScores(ImplicitLocOpBuilder &b, Value stage) const;
-  /// Returns the scores of a step, whose words are empty if it is taken whole and not masked.
-  SmallVector<Value> makeScores(ImplicitLocOpBuilder &b, ArrayRef<Value> products,
-                                const AttentionScores::Rows &rows, const StepWords &step) const;
-  SmallVector<Value> startProducts(ImplicitLocOpBuilder &b, Value stage, const Softmax &softmax,
-                                   ArrayRef<Value> products, const StepWords &step) const;
-  /// Replaces `scores` by their powers and updates `softmax`. Returns i1: the largest scores have
-  /// changed; `factors` are then what older results must be multiplied by.
-  Value emitPowers(ImplicitLocOpBuilder &b, MutableArrayRef<Value> scores, Softmax &softmax,
-                   Value factors[rowsOfThread]) const;
-  SmallVector<Value> scale(ImplicitLocOpBuilder &b, ArrayRef<Value> products,
-                           ArrayRef<Value> factors) const;
-
-  State emitStep(ImplicitLocOpBuilder &b, const AttentionWork &tile,
-                 const AttentionScores::Rows &rows, Value step, State state) const;
-  /// Emits the steps of a tile that has some. Returns what a tile carries, then the products, the
-  /// largest scores and the sums.
-  SmallVector<Value> emitSteps(ImplicitLocOpBuilder &b, const AttentionWork &tile, Value row,
-                               ValueRange carried) const;
-  void emitResult(ImplicitLocOpBuilder &b, const AttentionWork &tile, Value row,
-                  ValueRange results) const;
-  /// Computes the rows of a warp again by scalar loops if an element of `results` is NaN: it may be
-  /// so by a product of 0 with what a forbidden element stands for.
-  SmallVector<Value> repair(ImplicitLocOpBuilder &b, const AttentionWork &tile, Value row,
-                            Value exists, ArrayRef<Value> results) const;
-  /// Computes the results of accumulators `indices` again, which belong to one row of the thread.
-  SmallVector<Value> repairPart(ImplicitLocOpBuilder &b, const AttentionWork &tile, Value row,
-                                ArrayRef<int64_t> indices) const;
-  /// Returns the first of the rows of this thread, of 64 rows from `row` on.
-  Value ownRow(ImplicitLocOpBuilder &b, Value row) const {
-    return Int(b, row) + Int(b, frame.thread) / 32 * 16 + Int(b, frame.thread) % 32 / 4;
-  }
-  SmallVector<Value> emitTile(ImplicitLocOpBuilder &b, Value number, ValueRange carried) const;
-
-  int64_t numProducts() const { return shape().valueCols() / 2; }
-
-  const AttentionFrame &frame;
-  Value group, isFirstLane;
-  AttentionScores scoring;
-  WgmmaGemm scoreGemm, productGemm;
-  SubtileStore store;
-};
-
-} // namespace
 
 SmallVector<Value> State::toCarried() const {
   SmallVector<Value> values = at.toCarried();
@@ -208,7 +99,7 @@ AttentionConsumer::AttentionConsumer(ImplicitLocOpBuilder &b, const AttentionFra
 }
 
 StepWords AttentionConsumer::readStep(ImplicitLocOpBuilder &b, const AttentionWork &tile,
-                                      Value step) const {
+                                      Value step, Value group) const {
   if (!readsSteps())
     return {};
   SmallVector<Value> words = frame.readStep(b, tile, step);
@@ -218,10 +109,21 @@ StepWords AttentionConsumer::readStep(ImplicitLocOpBuilder &b, const AttentionWo
   if (shape().groups() > 2)
     taken =
         arith::SelectOp::create(b, isEqual(b, group, i32Constant(b, 2)), words[halves + 2], taken);
-  return {arith::SelectOp::create(b, isFirst, words[key], words[key + 2]),
-          arith::SelectOp::create(b, isFirst, words[key + 1], words[key + 3]),
-          arith::SelectOp::create(b, isFirst, words[halves], taken),
-          words[AttentionStepTable::Separate]};
+  taken = arith::SelectOp::create(b, isFirst, words[halves], taken);
+  Value separate = words[AttentionStepTable::Separate];
+  if (!shape().form.joined)
+    return {arith::SelectOp::create(b, isFirst, words[key], words[key + 2]),
+            arith::SelectOp::create(b, isFirst, words[key + 1], words[key + 3]), taken, separate};
+  Value row = frame.rowOfStep(b, tile, step);
+  Value first = Int(b, row) * frame.slices->width() + AttentionSliceTable::Taken;
+  Value slices = frame.slices->readAt(b, Int(b, first) + group);
+  Value warp = Int(b, frame.thread) / 32;
+  slices = arith::ShRUIOp::create(b, slices, Int(b, warp) * AttentionSlices::count);
+  Value own = Int(b, slices) % cutSlices;
+  Value isCut = arith::CmpIOp::create(b, arith::CmpIPredicate::uge, taken,
+                                      i32Constant(b, int64_t{AttentionStep::Elements}));
+  Value cut = arith::SelectOp::create(b, isCut, i32Constant(b, cutSlices), i32Constant(b, 0));
+  return {row, arith::OrIOp::create(b, own, cut), taken, separate};
 }
 
 /// Returns `first` if `condition` is true, else `second`.
@@ -272,24 +174,37 @@ SmallVector<Value> AttentionConsumer::startScores(ImplicitLocOpBuilder &b, Value
   return scoreGemm.multiply(b, queries, keys, shape().depthSteps);
 }
 
+SmallVector<AttentionScores::Columns> AttentionConsumer::getColumns(ImplicitLocOpBuilder &b,
+                                                                    const StepWords &step) const {
+  const bool joined = shape().form.joined;
+  const int64_t count = joined ? AttentionSlices::count : 2;
+  Value bits = joined ? step[1] : step[2], zero = i32Constant(b, 0);
+  SmallVector<AttentionScores::Columns> columns;
+  for (int64_t part = 0; part < count; ++part) {
+    Value bit = arith::AndIOp::create(b, bits, i32Constant(b, int64_t{1} << part));
+    columns.push_back(
+        {joined ? frame.readSlice(b, step[0], group, i32Constant(b, part)) : step[part],
+         arith::CmpIOp::create(b, arith::CmpIPredicate::ne, bit, zero)});
+  }
+  return columns;
+}
+
 SmallVector<Value> AttentionConsumer::makeScores(ImplicitLocOpBuilder &b, ArrayRef<Value> products,
                                                  const AttentionScores::Rows &rows,
                                                  const StepWords &step) const {
   SmallVector<Value> scores = scoring.scale(b, products);
   if (step.empty())
     return scores;
-  auto mask = [&](ImplicitLocOpBuilder &b) {
-    AttentionScores::Columns halves[2];
-    for (int64_t half = 0; half < 2; ++half) {
-      Value bit = arith::AndIOp::create(b, step[2], i32Constant(b, int64_t{1} << half));
-      halves[half] = {step[half],
-                      arith::CmpIOp::create(b, arith::CmpIPredicate::ne, bit, i32Constant(b, 0))};
-    }
-    return scoring.mask(b, frame.thread, scores, rows, halves);
-  };
-  Value isPart = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, step[2],
-                                       i32Constant(b, AttentionStep::Both));
-  return emitChoices(b, isPart, mask, [&](ImplicitLocOpBuilder &) { return scores; });
+  const bool joined = shape().form.joined;
+  const int64_t whole = joined ? cutSlices - 1 : int64_t{AttentionStep::Both};
+  Value isPart = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, joined ? step[1] : step[2],
+                                       i32Constant(b, whole));
+  return emitChoices(
+      b, isPart,
+      [&](ImplicitLocOpBuilder &b) {
+        return scoring.mask(b, frame.thread, scores, rows, getColumns(b, step));
+      },
+      [&](ImplicitLocOpBuilder &) { return scores; });
 }
 
 SmallVector<Value> AttentionConsumer::startProducts(ImplicitLocOpBuilder &b, Value stage,
@@ -398,6 +313,10 @@ SmallVector<Value> AttentionConsumer::emitSteps(ImplicitLocOpBuilder &b, const A
     state.softmax.sums[r] = number(b, 0);
   }
   state.products.assign(numProducts(), number(b, 0));
+  // The last tile of joined steps may have fewer than 64 rows, but those of a warp all exist or
+  // none.
+  if (shape().form.joined)
+    row = arith::MinSIOp::create(b, row, i32Constant(b, shape().queries - 9));
   AttentionScores::Rows rows = scoring.getRows(b, tile.batch, row);
   rows.terms = scoring.getTerms(b, tile.batch, tile.head);
 
@@ -436,120 +355,6 @@ SmallVector<Value> AttentionConsumer::emitSteps(ImplicitLocOpBuilder &b, const A
   return results;
 }
 
-SmallVector<Value> AttentionConsumer::repairPart(ImplicitLocOpBuilder &b, const AttentionWork &tile,
-                                                 Value row, ArrayRef<int64_t> indices) const {
-  Value query = Int(b, row) + rowOf(indices.front()) * 8;
-  AttentionRow parts = AttentionRow::get(b, frame.op, *frame.views, toIndex(b, tile.batch),
-                                         toIndex(b, tile.head), toIndex(b, query));
-  for (int64_t i : indices)
-    parts.cols.push_back(toIndex(b, Int(b, frame.thread) % 4 * 2 + colOf(i)));
-  Value count = toIndex(b, Int(b, tile.count) * AttentionShape::keys);
-  AttentionSums sums =
-      emitAttentionKeys(b, parts, count, [&](ImplicitLocOpBuilder &b, Value position) -> Value {
-        Value place = arith::IndexCastOp::create(b, b.getI32Type(), position);
-        StepWords step = readStep(b, tile, Int(b, place) / AttentionShape::keys);
-        Value half = Int(b, place) / AttentionShape::halfKeys % 2;
-        Value isFirst = isEqual(b, half, i32Constant(b, 0));
-        Value first = arith::SelectOp::create(b, isFirst, step[0], step[1]);
-        Value key = Int(b, first) + Int(b, place) % AttentionShape::halfKeys;
-        Value bit = Int(b, arith::ShRUIOp::create(b, step[2], half)) % 2;
-        Value taken = isEqual(b, bit, i32Constant(b, 1));
-        return toIndex(b, arith::SelectOp::create(b, taken, key, i32Constant(b, -1)));
-      });
-  Value isEmpty = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, sums.sum, number(b, 0));
-  SmallVector<Value> results;
-  for (Value product : sums.products)
-    results.push_back(
-        arith::SelectOp::create(b, isEmpty, product, arith::DivFOp::create(b, product, sums.sum)));
-  return results;
-}
-
-SmallVector<Value> AttentionConsumer::repair(ImplicitLocOpBuilder &b, const AttentionWork &tile,
-                                             Value row, Value exists,
-                                             ArrayRef<Value> results) const {
-  Value isNaN;
-  for (Value result : results) {
-    Value own = arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, result, result);
-    isNaN = isNaN ? arith::OrIOp::create(b, isNaN, own).getResult() : own;
-  }
-  Value any = NVVM::VoteSyncOp::create(b, b.getI1Type(), i32Constant(b, -1), both(b, exists, isNaN),
-                                       NVVM::VoteSyncKind::any);
-  return emitChoices(
-      b, any,
-      [&](ImplicitLocOpBuilder &b) {
-        SmallVector<Value> repaired(numProducts());
-        // All columns at once would need more registers than there are.
-        for (int64_t first = 0; first < numProducts(); first += repairedTogether)
-          for (int64_t r = 0; r < rowsOfThread; ++r) {
-            SmallVector<int64_t> indices;
-            for (int64_t i = first; i < first + repairedTogether; ++i)
-              if (rowOf(i) == r)
-                indices.push_back(i);
-            for (auto [i, part] :
-                 llvm::zip_equal(indices, repairPart(b, tile, ownRow(b, row), indices)))
-              repaired[i] = part;
-          }
-        return repaired;
-      },
-      [&](ImplicitLocOpBuilder &) { return SmallVector<Value>(results); });
-}
-
-void AttentionConsumer::emitResult(ImplicitLocOpBuilder &b, const AttentionWork &tile, Value row,
-                                   ValueRange results) const {
-  PlannedAttentionOp op = frame.op;
-  ValueRange products = results.take_front(numProducts());
-  ValueRange rows = results.drop_front(numProducts());
-  Value lowest = number(b, -std::numeric_limits<double>::infinity()), zero = number(b, 0);
-  Value inverses[rowsOfThread], logarithms[rowsOfThread], sink;
-  if (op.getSink())
-    sink = frame.views->getSink(b, toIndex(b, tile.head));
-  for (int64_t r = 0; r < rowsOfThread; ++r) {
-    Value largest = rows[r], total = reduceQuad(b, rows[rowsOfThread + r], sum);
-    Value factor = number(b, 1), unit = number(b, scoring.form.unit());
-    if (sink) {
-      // The largest score of a row without an allowed key is not defined.
-      Value isEmpty = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, total, zero);
-      Value own = arith::MulFOp::create(b, largest, unit);
-      own = arith::SelectOp::create(b, isEmpty, lowest, own);
-      Value shift = larger(b, own, sink);
-      Value none = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, shift, lowest);
-      shift = arith::SelectOp::create(b, none, zero, shift);
-      factor = deviceExp(b, subNumbers(b, own, shift));
-      total = fusedMultiplyAdd(b, total, factor, deviceExp(b, subNumbers(b, sink, shift)));
-      largest = shift;
-      unit = number(b, 1);
-    }
-    Value isEmpty = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, total, zero);
-    Value inverse = arith::DivFOp::create(b, factor, total);
-    inverses[r] = arith::SelectOp::create(b, isEmpty, zero, inverse);
-    Value logarithm = fusedMultiplyAdd(b, largest, unit, deviceLog(b, total));
-    logarithms[r] = arith::SelectOp::create(b, isEmpty, lowest, logarithm);
-  }
-  SmallVector<Value> scaled = scale(b, SmallVector<Value>(products), inverses);
-  Value exists = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, row, i32Constant(b, 0));
-  if (repairs())
-    scaled = repair(b, tile, row, exists, scaled);
-  store.emit(
-      b, scaled, /*finish=*/nullptr, [&](ImplicitLocOpBuilder &b, int64_t number, Value address) {
-        emitIf(b, exists, [&](ImplicitLocOpBuilder &b) {
-          TensorCoord coord = StagedTiles::coordIn(
-              b, op.getOut(), row, i32Constant(b, number * subtileCols), tile.batch, tile.head);
-          emitTensorStore(b, frame.out, coord, address);
-        });
-      });
-  // One lane of a quad stores the log-sum-exp of its rows.
-  Value stores = both(b, exists, isEqual(b, Int(b, frame.thread) % 4, i32Constant(b, 0)));
-  emitIf(b, stores, [&](ImplicitLocOpBuilder &b) {
-    Value lse = frame.lse;
-    DenseView view =
-        DenseView::get(b, lse, DenseAxes::ofRowVectors(cast<MemRefType>(lse.getType()).getRank()));
-    MatrixView matrix = view.matrix(b, toIndex(b, tile.batch), toIndex(b, tile.head));
-    Value first = ownRow(b, row);
-    for (int64_t r = 0; r < rowsOfThread; ++r)
-      matrix.store(b, logarithms[r], toIndex(b, Int(b, first) + r * 8), indexConstant(b, 0));
-  });
-}
-
 SmallVector<Value> AttentionConsumer::emitTile(ImplicitLocOpBuilder &b, Value number,
                                                ValueRange carried) const {
   AttentionWork tile = frame.getTile(b, number);
@@ -567,13 +372,13 @@ SmallVector<Value> AttentionConsumer::emitTile(ImplicitLocOpBuilder &b, Value nu
         none.append(numProducts() + 2 * rowsOfThread, floatConstant(b, b.getF32Type(), 0));
         return none;
       });
-  emitResult(b, tile, row, ValueRange(results).drop_front(carried.size()));
+  emitResult(b, tile, row, combine(b, tile, ArrayRef(results).drop_front(carried.size())));
   results.truncate(carried.size());
   return results;
 }
 
 void AttentionConsumer::emit(ImplicitLocOpBuilder &b) const {
-  TileRange range = frame.range(b);
+  const TileRange &range = frame.range;
   SmallVector<Value> initial = frame.ring.start(b, /*producer=*/false).toCarried();
   initial.push_back(i32Constant(b, 0));
   emitCarry(b, range.from, range.to, range.step, initial,

@@ -49,7 +49,7 @@ static std::optional<AttentionForm> getForm(PlannedAttentionOp op) {
   auto steps = readRows<AttentionStep>(op.getLists()[AttentionOperands::Steps]);
   if (!tiles || !steps)
     return std::nullopt;
-  return AttentionForm::get(*tiles, *steps);
+  return AttentionForm::get(*tiles, *steps, op.getLists().size() > AttentionOperands::Slices);
 }
 
 AttentionShape AttentionShape::get(PlannedAttentionOp op, int64_t limit) {
@@ -60,6 +60,7 @@ AttentionShape AttentionShape::get(PlannedAttentionOp op, int64_t limit) {
   shape.depthSteps = llvm::divideCeil(depth, WgmmaTile::stepDepth);
   shape.element = cast<MemRefType>(op.getQ().getType()).getElementType();
   shape.form = *getForm(op);
+  shape.queries = cast<MemRefType>(op.getQ().getType()).getShape().end()[-2];
   shape.cols = cast<MemRefType>(op.getK().getType()).getShape().end()[-2];
   shape.stages = mostStages;
   while (shape.stages > 2 && shape.sharedBytes() > limit)
@@ -81,25 +82,31 @@ Value AttentionFrame::queryAddress(ImplicitLocOpBuilder &b, Value group) const {
   return Int(b, first) + Int(b, group) * shape.queryBytes();
 }
 
-TileRange AttentionFrame::range(ImplicitLocOpBuilder &b) const {
-  return StagedTiles::rangeOfCta(b, workers);
-}
-
 AttentionWork AttentionFrame::getTile(ImplicitLocOpBuilder &b, Value number) const {
-  SmallVector<Value> row = tiles.read(b, number, 0, AttentionTileTable::used);
+  SmallVector<Value> row = tiles.read(b, number, 0, AttentionTileTable::columns);
   constexpr auto rows = AttentionTileTable::FirstRow;
   return {{row[rows], row[rows + 1], row[rows + 2]},
           row[AttentionTileTable::First],
           row[AttentionTileTable::Count],
           row[AttentionTileTable::Batch],
-          row[AttentionTileTable::Head]};
+          row[AttentionTileTable::Head],
+          row[AttentionTileTable::Split]};
+}
+
+Value AttentionFrame::rowOfStep(ImplicitLocOpBuilder &b, const AttentionWork &tile,
+                                Value step) const {
+  Value last = i32Constant(b, steps.rows() - 1);
+  return arith::MinSIOp::create(b, Int(b, tile.first) + step, last);
 }
 
 SmallVector<Value> AttentionFrame::readStep(ImplicitLocOpBuilder &b, const AttentionWork &tile,
                                             Value step) const {
-  Value last = i32Constant(b, steps.rows() - 1);
-  Value row = arith::MinSIOp::create(b, Int(b, tile.first) + step, last);
-  return steps.read(b, row, 0, AttentionStepTable::columns);
+  return steps.read(b, rowOfStep(b, tile, step), 0, AttentionStepTable::columns);
+}
+
+Value AttentionFrame::readSlice(ImplicitLocOpBuilder &b, Value row, Value side, Value slice) const {
+  Value first = Int(b, row) * slices->width() + AttentionSliceTable::Key;
+  return slices->readAt(b, Int(b, first) + Int(b, side) * AttentionSlices::count + slice);
 }
 
 //===----------------------------------------------------------------------===//
@@ -108,10 +115,13 @@ SmallVector<Value> AttentionFrame::readStep(ImplicitLocOpBuilder &b, const Atten
 
 namespace {
 
-/// Emits the loads of the producer thread.
+/// Emits the loads of the producer thread, or of joined steps those of all lanes of the producer
+/// warp.
 class AttentionProducer {
 public:
-  explicit AttentionProducer(const AttentionFrame &frame) : frame(frame) {}
+  AttentionProducer(ImplicitLocOpBuilder &b, const AttentionFrame &frame)
+      : frame(frame), lane(Int(b, frame.thread) % warpSize),
+        isFirstLane(isEqual(b, lane, i32Constant(b, 0))) {}
 
   /// Emits the loop over all tiles of the CTA.
   void emit(ImplicitLocOpBuilder &b) const;
@@ -126,6 +136,10 @@ private:
     /// Heads of queries that share a head of them.
     int64_t sharing;
   };
+  bool isJoined() const { return frame.shape.form.joined; }
+  /// Returns the words of a step that the thread needs for each consumer: the keys of its halves,
+  /// or that of one slice.
+  size_t wordsOfConsumer() const { return isJoined() ? 1 : 2; }
   /// Returns the words of a step that the producer needs: its keys, and if steps may be separate
   /// those of the other consumer and whether this one is.
   SmallVector<Value> readStep(ImplicitLocOpBuilder &b, const AttentionWork &tile, Value step) const;
@@ -135,18 +149,30 @@ private:
   /// Fills one stage. `keys` are the first keys of its halves.
   Position loadStage(ImplicitLocOpBuilder &b, const AttentionWork &tile, const Source &source,
                      ValueRange keys, const Position &at) const;
+  /// Loads what this lane loads of a stage of a joined step, the slice from `key` on.
+  void loadSlice(ImplicitLocOpBuilder &b, const AttentionWork &tile, const Source &source,
+                 Value key, Value stage) const;
   void loadQueries(ImplicitLocOpBuilder &b, const AttentionWork &tile, Value parity) const;
   /// Loads a tile that has steps; carries and returns the position and the parity of the queries.
   SmallVector<Value> emitTile(ImplicitLocOpBuilder &b, const AttentionWork &tile,
                               ValueRange carried) const;
 
   const AttentionFrame &frame;
+  Value lane, isFirstLane;
 };
 
 } // namespace
 
 SmallVector<Value> AttentionProducer::readStep(ImplicitLocOpBuilder &b, const AttentionWork &tile,
                                                Value step) const {
+  if (isJoined()) {
+    Value row = frame.rowOfStep(b, tile, step), slice = Int(b, lane) % AttentionSlices::count;
+    SmallVector<Value> own{frame.readSlice(b, row, i32Constant(b, 0), slice)};
+    if (frame.shape.form.separate)
+      own.append({frame.readSlice(b, row, i32Constant(b, 1), slice),
+                  frame.steps.read(b, row, AttentionStepTable::Separate, 1).front()});
+    return own;
+  }
   SmallVector<Value> words = frame.readStep(b, tile, step);
   constexpr auto key = AttentionStepTable::Key;
   SmallVector<Value> own{words[key], words[key + 1]};
@@ -159,14 +185,15 @@ AttentionProducer::Position AttentionProducer::loadStep(ImplicitLocOpBuilder &b,
                                                         const AttentionWork &tile,
                                                         const Source &source, ValueRange step,
                                                         const Position &at) const {
-  Position next = loadStage(b, tile, source, step.take_front(2), at);
+  const size_t words = wordsOfConsumer();
+  Position next = loadStage(b, tile, source, step.take_front(words), at);
   if (!frame.shape.form.separate)
     return next;
   Value isSeparate = isEqual(b, step.back(), i32Constant(b, 1));
   return Position::fromCarried(emitChoices(
       b, isSeparate,
       [&](ImplicitLocOpBuilder &b) {
-        return loadStage(b, tile, source, step.slice(2, 2), next).toCarried();
+        return loadStage(b, tile, source, step.slice(words, words), next).toCarried();
       },
       [&](ImplicitLocOpBuilder &) { return next.toCarried(); }));
 }
@@ -177,7 +204,16 @@ AttentionProducer::Position AttentionProducer::loadStage(ImplicitLocOpBuilder &b
                                                          const Position &at) const {
   const AttentionShape &shape = frame.shape;
   frame.ring.waitEmpty(b, at);
-  frame.ring.expectTx(b, at.stage, i32Constant(b, source.subtiles * AttentionShape::keyTileBytes));
+  Value bytes = i32Constant(b, source.subtiles * AttentionShape::keyTileBytes);
+  if (isJoined()) {
+    emitIf(b, isFirstLane,
+           [&](ImplicitLocOpBuilder &b) { frame.ring.expectTx(b, at.stage, bytes); });
+    // Bytes must be announced before they arrive.
+    NVVM::SyncWarpOp::create(b, i32Constant(b, -1));
+    loadSlice(b, tile, source, keys.front(), at.stage);
+    return frame.ring.next(b, at);
+  }
+  frame.ring.expectTx(b, at.stage, bytes);
   Value address = frame.stageAddress(b, at.stage), barrier = frame.ring.full(b, at.stage);
   TensorBox box = shape.keyBox();
   Value head = b.createOrFold<arith::DivUIOp>(tile.head, i32Constant(b, source.sharing));
@@ -191,6 +227,23 @@ AttentionProducer::Position AttentionProducer::loadStage(ImplicitLocOpBuilder &b
       emitTensorLoad(b, source.map, box, coord, Int(b, address) + offset, barrier);
     }
   return frame.ring.next(b, at);
+}
+
+void AttentionProducer::loadSlice(ImplicitLocOpBuilder &b, const AttentionWork &tile,
+                                  const Source &source, Value key, Value stage) const {
+  TensorBox box = frame.shape.keyBox();
+  Value loads = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, lane,
+                                      i32Constant(b, source.subtiles * AttentionSlices::count));
+  emitIf(b, loads, [&](ImplicitLocOpBuilder &b) {
+    Value subtile = Int(b, lane) / AttentionSlices::count;
+    Value slice = Int(b, lane) % AttentionSlices::count;
+    Value head = b.createOrFold<arith::DivUIOp>(tile.head, i32Constant(b, source.sharing));
+    TensorCoord coord = StagedTiles::coordIn(b, source.memref, key, Int(b, subtile) * subtileCols,
+                                             tile.batch, head);
+    Value offset = Int(b, subtile) * AttentionShape::keyTileBytes + Int(b, slice) * box.bytes();
+    emitTensorLoad(b, source.map, box, coord, Int(b, frame.stageAddress(b, stage)) + offset,
+                   frame.ring.full(b, stage));
+  });
 }
 
 void AttentionProducer::loadQueries(ImplicitLocOpBuilder &b, const AttentionWork &tile,
@@ -228,7 +281,10 @@ SmallVector<Value> AttentionProducer::emitTile(ImplicitLocOpBuilder &b, const At
   SmallVector<Value> first = readStep(b, tile, zero), second = readStep(b, tile, one);
   const size_t words = first.size(), at0 = Position::numCarried;
   Position at = loadStep(b, tile, keys, first, Position::fromCarried(carried));
-  loadQueries(b, tile, parity);
+  if (isJoined())
+    emitIf(b, isFirstLane, [&](ImplicitLocOpBuilder &b) { loadQueries(b, tile, parity); });
+  else
+    loadQueries(b, tile, parity);
   // Carried: the position, the words of the step before, and those of this step.
   SmallVector<Value> initial = at.toCarried();
   llvm::append_range(initial, first);
@@ -253,7 +309,7 @@ SmallVector<Value> AttentionProducer::emitTile(ImplicitLocOpBuilder &b, const At
 }
 
 void AttentionProducer::emit(ImplicitLocOpBuilder &b) const {
-  TileRange range = frame.range(b);
+  const TileRange &range = frame.range;
   SmallVector<Value> initial = frame.ring.start(b, /*producer=*/true).toCarried();
   initial.push_back(i32Constant(b, 1));
   emitCarry(b, range.from, range.to, range.step, initial,
@@ -294,7 +350,11 @@ static void emitKernel(ImplicitLocOpBuilder &b, AttentionFrame &frame) {
   frame.thread = Int(b, thread) % AttentionShape::warpgroupThreads;
   frame.base = alignedSharedBase(b);
   frame.ring = StageRing(Int(b, frame.base) + frame.shape.barrierOffset(), frame.shape.stages);
+  // The maps and the table of workers take time to arrive, and need no barrier.
+  frame.range = StagedTiles::rangeOfCta(b, frame.workers);
   emitIf(b, isEqual(b, thread, i32Constant(b, 0)), [&](ImplicitLocOpBuilder &b) {
+    for (Value map : {frame.q, frame.k, frame.v, frame.out})
+      emitPrefetchMap(b, map);
     frame.ring.emitInit(b, frame.shape.groups() * warpsOfWarpgroup);
     for (int64_t group = 0; group < frame.shape.groups(); ++group)
       frame.queryRing(b, i32Constant(b, group)).emitInit(b, warpsOfWarpgroup);
@@ -308,8 +368,10 @@ static void emitKernel(ImplicitLocOpBuilder &b, AttentionFrame &frame) {
                                    NVVM::SetMaxRegisterAction::decrease);
     Value isFirst = isEqual(b, makeUniform(b, Int(b, frame.thread) / warpSize), i32Constant(b, 0));
     emitIf(b, isFirst, [&](ImplicitLocOpBuilder &b) {
+      if (frame.shape.form.joined)
+        return AttentionProducer(b, frame).emit(b);
       Value elected = NVVM::ElectSyncOp::create(b, b.getI1Type(), Value());
-      emitIf(b, elected, [&](ImplicitLocOpBuilder &b) { AttentionProducer(frame).emit(b); });
+      emitIf(b, elected, [&](ImplicitLocOpBuilder &b) { AttentionProducer(b, frame).emit(b); });
     });
     scf::YieldOp::create(b);
   };
@@ -335,7 +397,7 @@ void mlir::blocksparse::device::emitAttention(ImplicitLocOpBuilder &host, Kernel
   SmallVector<Value> arguments(maps);
   llvm::append_range(arguments, op.getLists());
   arguments.push_back(op.getLse());
-  const bool reads = op.mayForbid() || op.getRpe() || op.getSink();
+  const bool reads = op.mayForbid() || op.getRpe() || op.getSink() || shape.form.joined;
   if (reads) {
     SmallVector<Value> operands{op.getQ(), op.getK(), op.getV(), op.getOut()};
     llvm::append_range(operands, getMaskOperands(op));
@@ -360,8 +422,11 @@ void mlir::blocksparse::device::emitAttention(ImplicitLocOpBuilder &host, Kernel
                                             table(AttentionOperands::Tiles),
                                             table(AttentionOperands::Workers),
                                             table(AttentionOperands::Steps),
+                                            {},
                                             mapping.lookup(op.getLse()),
                                             {}};
+                       if (shape.form.joined)
+                         frame.slices = table(AttentionOperands::Slices);
                        if (reads)
                          frame.views.emplace(b, op, [&](Value operand) {
                            return operand ? mapping.lookup(operand) : Value();

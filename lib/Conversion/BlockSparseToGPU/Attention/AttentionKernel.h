@@ -41,6 +41,16 @@
 //
 // A sink changes the sums and the results of a tile once, at its end.
 //
+// The stages of joined steps (blocks whose sizes are no multiples of 64) are filled by all lanes of
+// the first warp of the producer: lane l loads slice l % 8 of subtile l / 8. A warp of a consumer
+// masks the scores of slices that its 16 queries do not take; a NaN of their values is repaired
+// like that of forbidden elements.
+//
+// At the end of a split tile, whose keys the two consumers share, consumer 1 leaves its products in
+// the buffers of both results, and its largest scores and sums behind them. Consumer 0 combines
+// them with its own and stores the result. Both consumers meet at a barrier when no TMA store reads
+// the buffers any more, when they are written, and when they are read.
+//
 // Registers: the sums of 128 * (40 + 2 * 232) and of 128 * (32 + 3 * 160) fit what the launch
 // allots; see Wgmma/WgmmaProduct.h. Three consumers need head dimensions of at most 64; the planner
 // makes tiles for them on request alone, since two were faster (LabNotes/attention.md).
@@ -64,6 +74,8 @@ namespace mlir::blocksparse::device {
 
 using ::blocksparse::AttentionForm;
 using ::blocksparse::AttentionOperands;
+using ::blocksparse::AttentionSlices;
+using ::blocksparse::AttentionSliceTable;
 using ::blocksparse::AttentionStep;
 using ::blocksparse::AttentionStepTable;
 using ::blocksparse::AttentionTileTable;
@@ -81,8 +93,8 @@ struct AttentionShape {
   int64_t stages = 2;
   Type element;
   AttentionForm form;
-  /// Keys of a head.
-  int64_t cols = 0;
+  /// Queries and keys of a head.
+  int64_t queries = 0, cols = 0;
 
   /// Returns the shape for `op`, with as many stages as fit in `limit` bytes of shared memory.
   static AttentionShape get(PlannedAttentionOp op, int64_t limit);
@@ -102,21 +114,27 @@ struct AttentionShape {
   /// Return byte offsets from the aligned base of shared memory.
   int64_t queryOffset() const { return stages * stageBytes(); }
   int64_t resultOffset() const { return queryOffset() + groups() * queryBytes(); }
-  int64_t barrierOffset() const {
+  int64_t splitOffset() const {
     return resultOffset() + groups() * valueTiles * SubtileStore::subtileBytes;
   }
+  /// Bytes of the largest scores and the sums of 64 rows (f32), which a consumer of a split tile
+  /// passes to the other one. Its products fill the buffers of the results of both.
+  static constexpr int64_t splitBytes = 2 * rows * 4;
+  int64_t barrierOffset() const { return splitOffset() + (form.split ? splitBytes : 0); }
   int64_t sharedBytes() const {
     return barrierOffset() + StageRing::bytes(stages) + groups() * StageRing::bytes(1) + 1024;
   }
   /// Return the boxes of the tensor maps. Keys and values come in whole steps if `form` has no
-  /// halves.
+  /// halves, and in slices if steps are joined.
   TensorBox queryBox() const { return {rows}; }
-  TensorBox keyBox() const { return {form.halves ? halfKeys : keys}; }
+  TensorBox keyBox() const {
+    return {form.joined ? AttentionSlices::keysOfSlice : form.halves ? halfKeys : keys};
+  }
 };
 
 /// Holds a row of the table of tiles (i32).
 struct AttentionWork {
-  Value rows[::blocksparse::AttentionTile::mostGroups], first, count, batch, head;
+  Value rows[::blocksparse::AttentionTile::mostGroups], first, count, batch, head, split;
 };
 
 /// Holds what all warps of a CTA know.
@@ -126,6 +144,8 @@ struct AttentionFrame {
   /// Tensor maps of the operands and of the result.
   Value q, k, v, out;
   IntTable tiles, workers, steps;
+  /// The slices of joined steps; absent if steps are not joined.
+  std::optional<IntTable> slices;
   /// Memref of the log-sum-exp.
   Value lse;
   /// Views of all operands, if masks, a bias, a sink or a repair read them.
@@ -133,18 +153,24 @@ struct AttentionFrame {
   /// Base of shared memory and index of the thread in its warpgroup (i32).
   Value base = {}, thread = {};
   StageRing ring{Value(), 0};
+  /// The tiles of this CTA.
+  TileRange range = {};
 
   /// Returns the ring of the queries of consumer `group` (i32), which has one stage.
   StageRing queryRing(ImplicitLocOpBuilder &b, Value group) const;
   /// Returns the address (i32) of stage `stage`, and of the queries of consumer `group`.
   Value stageAddress(ImplicitLocOpBuilder &b, Value stage) const;
   Value queryAddress(ImplicitLocOpBuilder &b, Value group) const;
-  /// Returns the tiles of this CTA, and tile `number`.
-  TileRange range(ImplicitLocOpBuilder &b) const;
+  /// Returns tile `number` of the table.
   AttentionWork getTile(ImplicitLocOpBuilder &b, Value number) const;
-  /// Returns the words of step `step` of `tile`, or of the last step of the table if that is beyond
-  /// it: steps are read ahead.
+  /// Returns the row (i32) of step `step` of `tile` in the tables, or the last one if that is
+  /// beyond them: steps are read ahead.
+  Value rowOfStep(ImplicitLocOpBuilder &b, const AttentionWork &tile, Value step) const;
+  /// Returns the words of that step.
   SmallVector<Value> readStep(ImplicitLocOpBuilder &b, const AttentionWork &tile, Value step) const;
+  /// Returns the first key (i32) of slice `slice` of row `row` of the table of slices, in the list
+  /// of the first (0) or of the second (1) consumer; all i32.
+  Value readSlice(ImplicitLocOpBuilder &b, Value row, Value side, Value slice) const;
 };
 
 /// Emits one consumer warpgroup, that of index `group` (i32).

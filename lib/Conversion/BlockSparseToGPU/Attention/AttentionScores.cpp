@@ -13,9 +13,6 @@ using namespace mlir;
 using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::device;
 
-/// Columns of each AttentionScores::Columns.
-static constexpr int64_t partCols = 64;
-
 AttentionScores::Rows AttentionScores::getRows(ImplicitLocOpBuilder &b, Value batch,
                                                Value row) const {
   Rows result;
@@ -87,20 +84,25 @@ SmallVector<Value> AttentionScores::getDerivatives(ImplicitLocOpBuilder &b,
 SmallVector<Value> AttentionScores::mask(ImplicitLocOpBuilder &b, Value thread,
                                          ArrayRef<Value> scores, const Rows &rows,
                                          ArrayRef<Columns> columns) const {
-  constexpr int64_t mostParts = 2;
+  // A thread has two columns of eight in each of two rows.
+  const int64_t partCols = static_cast<int64_t>(2 * scores.size() / columns.size());
   Value lowest = floatConstant(b, b.getF32Type(), -std::numeric_limits<double>::infinity());
   Value quad = Int(b, thread) % 4 * 2, none = i32Constant(b, -1), zero = i32Constant(b, 0);
   // The first and the last column of each part that each row of the thread takes, and column 0 of
   // the part, all without the column of the quad.
-  Value first[mostParts][rowsOfThread], last[mostParts][rowsOfThread], begins[mostParts];
+  struct Bounds {
+    Value first[rowsOfThread], last[rowsOfThread], begin;
+  };
+  SmallVector<Bounds> parts(columns.size());
   for (auto [part, own] : llvm::enumerate(columns)) {
     // A part without columns looks at the masks of some.
-    begins[part] = Int(b, arith::MaxSIOp::create(b, own.first, zero)) + quad;
+    parts[part].begin = Int(b, arith::MaxSIOp::create(b, own.first, zero)) + quad;
     for (int64_t r = 0; r < rowsOfThread; ++r) {
-      Value end = rows.lasts[r] ? Int(b, rows.lasts[r]) - begins[part] : i32Constant(b, partCols);
-      last[part][r] = own.taken ? arith::SelectOp::create(b, own.taken, end, none) : end;
+      Value end =
+          rows.lasts[r] ? Int(b, rows.lasts[r]) - parts[part].begin : i32Constant(b, partCols);
+      parts[part].last[r] = own.taken ? arith::SelectOp::create(b, own.taken, end, none) : end;
       if (rows.firsts[r])
-        first[part][r] = Int(b, rows.firsts[r]) - begins[part];
+        parts[part].first[r] = Int(b, rows.firsts[r]) - parts[part].begin;
     }
   }
   SmallVector<Value> result;
@@ -108,11 +110,11 @@ SmallVector<Value> AttentionScores::mask(ImplicitLocOpBuilder &b, Value thread,
     const int64_t index = static_cast<int64_t>(i), r = rowOf(index);
     const int64_t part = colOf(index) / partCols;
     Value place = i32Constant(b, colOf(index) % partCols), score = product;
-    Value allowed = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, last[part][r], place);
-    if (Value from = first[part][r])
+    Value allowed = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, parts[part].last[r], place);
+    if (Value from = parts[part].first[r])
       allowed = both(b, allowed, arith::CmpIOp::create(b, arith::CmpIPredicate::sle, from, place));
     if (rows.segments[r] || !rows.terms.empty()) {
-      Value row = rows.rows[r], col = toIndex(b, Int(b, begins[part]) + place);
+      Value row = rows.rows[r], col = toIndex(b, Int(b, parts[part].begin) + place);
       if (Value segment = rows.segments[r]) {
         MatrixView segments = masks->positions.getKeySegments()->matrix(b, rows.batch, Value());
         allowed = both(b, allowed, isEqual(b, segment, segments.load(b, indexConstant(b, 0), col)));

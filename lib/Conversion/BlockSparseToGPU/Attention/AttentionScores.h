@@ -68,13 +68,14 @@ public:
   /// are 1.
   SmallVector<Value> getDerivatives(ImplicitLocOpBuilder &b, ArrayRef<Value> scores) const;
 
-  /// Describes 64 columns of the accumulators: the first one (i32), and i1 whether they are taken,
-  /// which is null if they are.
+  /// Describes neighbouring columns of the accumulators: the first one (i32), and i1 whether they
+  /// are taken, which is null if they are.
   struct Columns {
     Value first, taken = {};
   };
   /// Adds the bias to what scale returned, and sets forbidden scores to -infinity. The scores are
-  /// those of `thread` (i32) of a warpgroup; `columns` has theirs, 64 by 64.
+  /// those of `thread` (i32) of a warpgroup; `columns` has theirs in equal parts of a multiple of 8
+  /// columns.
   SmallVector<Value> mask(ImplicitLocOpBuilder &b, Value thread, ArrayRef<Value> scores,
                           const Rows &rows, ArrayRef<Columns> columns) const;
 

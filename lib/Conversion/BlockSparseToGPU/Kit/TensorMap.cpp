@@ -176,6 +176,11 @@ void mlir::blocksparse::device::emitTensorLoad(ImplicitLocOpBuilder &b, Value ma
       NVVM::CTAGroupKindAttr(), Value());
 }
 
+void mlir::blocksparse::device::emitPrefetchMap(ImplicitLocOpBuilder &b, Value map) {
+  NVVM::PrefetchOp::create(b, NVVM::PrefetchCacheLevelAttr(), NVVM::CacheEvictionPriorityAttr(),
+                           map, Value(), /*tensormap=*/b.getUnitAttr(), UnitAttr(), UnitAttr());
+}
+
 void mlir::blocksparse::device::emitTensorStore(ImplicitLocOpBuilder &b, Value map,
                                                 const TensorCoord &coord, Value shared) {
   NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp::create(b, map, sharedPointer(b, shared),

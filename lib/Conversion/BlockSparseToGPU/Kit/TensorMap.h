@@ -78,6 +78,10 @@ void emitTensorLoad(ImplicitLocOpBuilder &b, Value map, TensorBox box, const Ten
                     Value shared, Value barrier, int64_t cluster = 1,
                     CacheUse use = CacheUse::Again);
 
+/// Fetches a tensor map before its first use, so that the first load or store need not wait for it.
+/// One thread calls it.
+void emitPrefetchMap(ImplicitLocOpBuilder &b, Value map);
+
 /// Starts the TMA store of a box of the first form from shared memory to `coord`. One thread calls
 /// it, after a proxy fence of the threads that wrote the box and a barrier; emitCommitStores must
 /// follow.
