@@ -14,7 +14,7 @@
 extern "C" {
 
 /// Calls compiled code with the addresses of its arguments; returns 0 if it succeeded.
-typedef int32_t (*BlocksparseTorchEntry)(void **arguments);
+using BlocksparseTorchEntry = int32_t (*)(void **arguments);
 }
 
 namespace blocksparse::torch_operators {

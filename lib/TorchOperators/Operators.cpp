@@ -9,7 +9,6 @@
 #include <torch/csrc/stable/library.h>
 
 using namespace blocksparse::torch_operators;
-using torch::stable::Tensor;
 
 namespace {
 

@@ -208,7 +208,7 @@ PyObject *seePattern(PyObject *, PyObject *arguments) {
     capsule = Reference(PyCapsule_New(made.get(), patternsName, &destroyPatterns));
     if (!capsule)
       return nullptr;
-    made.release();
+    [[maybe_unused]] Patterns *owned = made.release();
     if (PyDict_SetItem(getKnown().patterns.get(), key, capsule.get()))
       return nullptr;
   }
@@ -324,7 +324,7 @@ PyObject *connect(PyObject *, PyObject *arguments) {
   if (!PyArg_ParseTuple(arguments, "OOOOOOOO", &capsule, &tensor, &parameter, &empty,
                         &isGradEnabled, &makeBsr, &bsrOptions, &none))
     return nullptr;
-  auto *exchange =
+  const auto *exchange =
       static_cast<const DLPackExchangeAPI *>(PyCapsule_GetPointer(capsule, "dlpack_exchange_api"));
   if (!exchange)
     return nullptr;
@@ -350,10 +350,10 @@ PyObject *connect(PyObject *, PyObject *arguments) {
   return forgotten ? PyBool_FromLong(1) : nullptr;
 }
 
-/// Returns a function as the table of methods has it.
+/// Returns a function as the table of methods has it, which says how it is called.
 template <typename T>
 PyCFunction asMethod(T *function) {
-  return reinterpret_cast<PyCFunction>(reinterpret_cast<void *>(function));
+  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
 }
 
 } // namespace

@@ -70,7 +70,7 @@ class Gradients(unittest.TestCase):
 
 class Results(unittest.TestCase):
     def test_second_calls(self):
-        """A call by number gives what the first one gave, with indices of any integer type."""
+        """A call like an earlier one gives what the first one gave, with indices of any integer type."""
         q, k, v = (torch.randn(BATCH, heads, size, 3) for heads, size in ((HEADS, ROWS), (2, COLS), (2, COLS)))
         for name, options in OPTIONS.items():
             with self.subTest(name):

@@ -60,7 +60,7 @@ class OnADevice(unittest.TestCase):
         close(self, blocksparse.bsr_dense_mm(bsr, x), dense.double() @ x.double())
 
     def test_functions_of_torch_and_gradients(self):
-        """Each function of torch.sparse twice: the second call and its backward pass go by number."""
+        """Each function of torch.sparse twice: the second call and its backward pass look at no argument."""
         dense = (random(512, 512, dtype=torch.float32) * self.allowed[0]).requires_grad_()
         x, y = (random(512, 96, dtype=torch.float32).requires_grad_() for _ in range(2))
         stored = self.allowed[0]

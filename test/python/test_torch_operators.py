@@ -1,11 +1,10 @@
 # This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Calls by number: operators in C++ where their library was built, else in Python, with the same results.
+"""Calls like earlier ones: in C++ where that library was built, else in Python, with the same results.
 
 The argument says which of both this process has: `native`, or `python`, for which the test hides that library.
 """
 
-import contextlib
 import importlib.util
 import os
 import pathlib
@@ -41,8 +40,8 @@ func.func @f(%a: tensor<?x4xf32>, %b: tensor<4x?xf32>) -> (tensor<?x?xf32>) {
 """
 
 
-def only_by_number():
-    """Makes each call that no number serves an error."""
+def only_served():
+    """Makes each call that no server serves an error."""
     return mock.patch.object(compiler.CompiledFunction, "_run", side_effect=AssertionError("checked again"))
 
 
@@ -84,7 +83,7 @@ class Operators(unittest.TestCase):
                 first = call()
                 # The function was found and called without a look at the arguments.
                 with mock.patch.object(_autograd, "apply", side_effect=AssertionError("checked again")):
-                    with only_by_number() if EXPECTED == "native" else contextlib.nullcontext():
+                    with only_served():
                         second = call()
                 torch.testing.assert_close(second, first, rtol=0, atol=0)
 
@@ -126,7 +125,7 @@ class Operators(unittest.TestCase):
             torch.testing.assert_close(blocksparse.bsr_dense_addmm(self.x, bsr, self.x, alpha=number),
                                        self.x + value * self.dense() @ self.x)
 
-    def test_backward_by_number(self):
+    def test_backward_of_calls_like_earlier_ones(self):
         values, x, bias = (one.clone().requires_grad_() for one in (self.values, self.x, torch.randn(5)))
         rows = torch.randn(8, 8, requires_grad=True)
         calls = {
@@ -151,7 +150,7 @@ class Operators(unittest.TestCase):
                     return torch.autograd.grad(result, inputs, torch.randn_like(result), allow_unused=True)
 
                 first = step()
-                with only_by_number() if EXPECTED == "native" else contextlib.nullcontext():
+                with only_served():
                     second = step()
                 for ours, expected in zip(second, first):
                     torch.testing.assert_close(ours, expected, rtol=0, atol=0)
