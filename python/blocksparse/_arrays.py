@@ -3,6 +3,8 @@
 """Arrays of numpy and tensors of torch are asked the same questions here. Neither is copied without need."""
 
 import contextlib
+import math
+import operator
 import sys
 
 import numpy as np
@@ -109,8 +111,42 @@ def number(argument, value):
         raise ArgumentError(argument, "a number without requires_grad", "one with it")
     try:
         return float(None if isinstance(value, str) else value)
+    except OverflowError:
+        raise ArgumentError(argument, "a number of 64-bit floating point", "a larger integer") from None
     except (TypeError, ValueError, RuntimeError):
         raise ArgumentError(argument, "a number", repr(value)) from None
+
+
+def finite(argument, value):
+    """Returns a number of Python, numpy or torch, neither NaN nor infinite, as a float."""
+    found = number(argument, value)
+    if not math.isfinite(found):
+        raise ArgumentError(argument, "a finite number", found)
+    return found
+
+
+def flag(argument, value):
+    """Returns True or False, which may come as a bool of numpy or as 1 or 0."""
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    try:
+        found = operator.index(value)
+    except (TypeError, RuntimeError):
+        found = None
+    if found not in (0, 1):
+        raise ArgumentError(argument, "True or False", repr(value))
+    return bool(found)
+
+
+def integer(argument, value, least, most=(1 << 31) - 1):
+    """Returns an integer of Python, numpy or torch in a range."""
+    try:
+        found = operator.index(value)
+    except (TypeError, RuntimeError):
+        found = None
+    if found is None or not least <= found <= most:
+        raise ArgumentError(argument, f"an integer from {least} to {most}", repr(value))
+    return found
 
 
 def device_of(value):
@@ -201,6 +237,27 @@ def overlap(left, right):
     return begin < other_end and other_begin < end
 
 
+def check_written(argument, array):
+    """Returns the array into which a call writes, after a check that it may."""
+    view = check(argument, array)
+    # The view of an array of another library shares its memory; of these two it may be a copy.
+    if not isinstance(array, np.ndarray) and not is_torch(array):
+        array = view
+    if not is_torch(array):
+        got = None if array.flags.writeable else "a read-only one"
+    elif array.requires_grad and array.is_leaf and sys.modules["torch"].is_grad_enabled():
+        got = "a leaf with requires_grad"
+    elif array.is_inference() and not sys.modules["torch"].is_inference_mode_enabled():
+        got = "one of torch.inference_mode"
+    elif any(stride == 0 and size > 1 for stride, size in zip(array.stride(), array.shape)):
+        got = f"one whose elements share memory, of strides {array.stride()}"
+    else:
+        got = None
+    if got:
+        raise ArgumentError(argument, "an array that can be written", got)
+    return array
+
+
 def assign(target, source):
     """Copies the elements of an array into another one of its shape."""
     if is_torch(target):
@@ -244,4 +301,6 @@ def sum_to(array, shape):
 
 def show(array):
     """Returns type and shape of an array for a message: "float32 [4, 16]"."""
+    if is_torch(array) and array.is_nested:
+        return "a nested tensor"
     return f"{str(array.dtype).rpartition('.')[2]} {list(array.shape)}"

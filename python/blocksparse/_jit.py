@@ -193,7 +193,7 @@ class _Trace:
                     self.bind("operand", first, other.kind.kind)
                 first.kind.join(other.kind)
         values = [one.value if isinstance(one, _Traced) else self.function.elementwise(
-            f"arith.constant dense<{_text.number(one)}>", [], first.kind.token) for one in (left, right)]
+            f"arith.constant dense<{_text.number(_arrays.number('operand', one))}>", [], first.kind.token) for one in (left, right)]
         value = self.function.elementwise(f"arith.{name}f", values, first.kind.token)
         result = self._array(value, first.shape, first.dtype)
         first.kind.join(result.kind)
@@ -311,4 +311,6 @@ def jit(function):
     Between the operations, + - * / take arrays of one shape and numbers. Arguments that are no arrays are constants of
     the program. Tensors of torch that require a gradient get it, of one program for the whole backward pass.
     """
+    if not callable(function):
+        raise ArgumentError("function", "a function", repr(type(function).__name__))
     return _Jitted(function)

@@ -12,10 +12,10 @@ import sys
 import threading
 
 from blocksparse import _arrays, _text
-from blocksparse._errors import ArgumentError
+from blocksparse._errors import ArgumentError, renamed
 from blocksparse.compiler import compile as compile_text
 from blocksparse.compiler import on_clear
-from blocksparse.layout import Layout
+from blocksparse.layout import Layout, block_shape
 
 # Compiled functions that the process finds by the key of their operation.
 MAX_FUNCTIONS = 4096
@@ -94,8 +94,9 @@ def target_of(array):
 def as_layout(value, block):
     """Returns a Layout of itself or of an array of 0 and 1, [rows, columns] or [heads, rows, columns]."""
     if not isinstance(value, Layout):
-        return Layout.from_mask(value, block)
-    if block is not None and block not in (value.block, value.block[0]):
+        with renamed(mask="layout"):
+            return Layout.from_mask(value, block)
+    if block is not None and block_shape("block", block) != value.block:
         raise ArgumentError("block", f"{value.block}, the block of the layout", repr(block))
     return value
 

@@ -7,7 +7,6 @@ arrays.
 """
 
 import math
-import operator
 from typing import NamedTuple, Optional
 
 from blocksparse import _arrays, _text
@@ -40,24 +39,14 @@ class Rule(NamedTuple):
                                 window=window, soft_cap=self.soft_cap, **entries)
 
 
-def _integer(argument, value, least):
-    try:
-        number = operator.index(value)
-    except TypeError:
-        number = None
-    if number is None or not least <= number < 1 << 31:
-        raise ArgumentError(argument, f"an integer from {least} to {(1 << 31) - 1}", repr(value))
-    return number
-
-
 def make_rule(scale, causal, modes, causal_offset=0, window=None, soft_cap=None):
     """Returns a Rule after a check of its members."""
-    offset = _integer("causal_offset", causal_offset, -1 << 31)
+    causal, offset = _arrays.flag("causal", causal), _arrays.integer("causal_offset", causal_offset, -1 << 31)
     if window is not None:
         if not isinstance(window, (tuple, list)) or len(window) != 2:
             raise ArgumentError("window", "two integers: columns to the left and to the right of the diagonal, -1 for "
                                 "all", repr(window))
-        window = tuple(_integer("window", one, -1) for one in window)
+        window = tuple(_arrays.integer("window", one, -1) for one in window)
         window = None if window == (-1, -1) else window
     if offset and not causal and not window:
         raise ArgumentError("causal_offset", "0 without causal or window", offset)
@@ -68,7 +57,7 @@ def make_rule(scale, causal, modes, causal_offset=0, window=None, soft_cap=None)
     for name, mode in zip(_MASKS, modes):
         if mode not in ("add", "mul"):
             raise ArgumentError(f"{name}_mode", "'add' or 'mul'", repr(mode))
-    return Rule(_arrays.number("scale", scale), bool(causal), tuple(modes), offset, window, soft_cap)
+    return Rule(_arrays.finite("scale", scale), causal, tuple(modes), offset, window, soft_cap)
 
 
 class Masks:

@@ -6,6 +6,7 @@ import torch
 
 from blocksparse import _arrays, _autograd, _bsr, _operations
 from blocksparse._errors import ArgumentError
+from blocksparse.layout import block_shape
 
 __all__ = ["dds", "dsd", "mul", "ones_like", "row_indices", "sdd", "sum", "to_dense", "to_sparse"]
 
@@ -109,7 +110,9 @@ def dds(a, b):
     """Returns a @ b of a tensor and a Matrix (or its t())."""
     if not _arrays.is_torch(a) or a.ndim < 2:
         raise ArgumentError("a", "a tensor of torch of rank 2 or more", repr(type(a).__name__))
-    flat = a.reshape(-1, a.shape[-1])
+    if a.is_nested or a.layout is not torch.strided:
+        _arrays.check("a", a)
+    flat = a.reshape(a.shape[:-1].numel(), a.shape[-1])
     # (a b)^T = b^T a^T.
     result = _multiply("b", _matrix("b", b), "a", flat.mT, _matrix("b", b).is_contiguous()).mT
     return result.reshape(*a.shape[:-1], result.shape[-1])
@@ -178,7 +181,8 @@ def to_sparse(x, blocking=1):
     """Returns the blocks of a tensor that hold an element other than 0 as a Matrix."""
     from blocksparse.stk import Matrix
 
-    height, width = (blocking, blocking) if isinstance(blocking, int) else blocking
+    height, width = block_shape("blocking", blocking)
+    x = _arrays.check("x", x)
     if not _arrays.is_torch(x) or x.ndim != 2 or x.shape[0] % height or x.shape[1] % width:
         raise ArgumentError("x", f"a tensor of torch of rank 2 that the block {height} x {width} divides",
                             _arrays.show(x) if _arrays.is_torch(x) else repr(type(x).__name__))

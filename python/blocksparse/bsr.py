@@ -145,8 +145,10 @@ def _with_matrix(argument, value, compute, check=True, unique=False):
 def _addmm(key, added, bsr, dense, beta, alpha, left_alpha, right_alpha, out, skip_checks, specialize, result=None):
     if specialize not in _specialise.POLICIES:
         raise ArgumentError("specialize", f"one of {', '.join(_specialise.POLICIES)}", repr(specialize))
-    out = None if out is None else _arrays.check("out", out)
-    alpha, beta = _arrays.number("alpha", alpha), _arrays.number("beta", beta)
+    if out is not None:
+        out = _arrays.check_written("out", out)
+    skip_checks = _arrays.flag("skip_checks", skip_checks)
+    alpha, beta = _arrays.finite("alpha", alpha), _arrays.finite("beta", beta)
     if beta == 0:
         added = None
     elif added is None:
@@ -286,7 +288,11 @@ def _checked_factors(matrix, mat1, mat2, names=("input", "mat1", "mat2")):
 
 def _sampled(matrix, mat1, mat2, alpha, beta):
     """Returns (values, matrix with the batches of all operands)."""
-    mat1, mat2, matrix = _checked_factors(matrix, mat1, mat2)
+    mat1, mat2, expanded = _checked_factors(matrix, mat1, mat2)
+    if expanded.is_batched and not _arrays.is_torch(matrix.values):
+        argument, array = ("mat1", mat1) if mat1.ndim > 2 else ("mat2", mat2)
+        raise ArgumentError(argument, "an array of rank 2, as a matrix of scipy has no batches", _arrays.show(array))
+    matrix = expanded
     return _autograd.apply_operation(_Sampled(matrix, alpha, beta), matrix.values, mat1, mat2), matrix
 
 
@@ -297,7 +303,8 @@ def sampled_addmm(input, mat1, mat2, *, beta=1.0, alpha=1.0, out=None, skip_chec
         found = _quick(key, input, (mat1, mat2), True)
         if found is not None:
             return found
-    alpha, beta = _arrays.number("alpha", alpha), _arrays.number("beta", beta)
+    alpha, beta = _arrays.finite("alpha", alpha), _arrays.finite("beta", beta)
+    skip_checks = _arrays.flag("skip_checks", skip_checks)
 
     def compute(input, mat1, mat2):
         return _with_matrix("input", input, lambda matrix: _sampled(matrix, mat1, mat2, alpha, beta), not skip_checks,
@@ -306,6 +313,7 @@ def sampled_addmm(input, mat1, mat2, *, beta=1.0, alpha=1.0, out=None, skip_chec
     if out is not None:
         values, matrix = compute(input, mat1, mat2)
         target = _bsr.unpack("out", out, check=False)
+        _arrays.check_written("out", target.values)
         if (target.size, target.batches) != (matrix.size, matrix.batches):
             raise ArgumentError("out", f"a matrix of shape {[*matrix.batches, *matrix.size]}",
                                 [*target.batches, *target.size])
@@ -374,18 +382,18 @@ def scaled_dot_product_attention(query, key, value, attn_mask, dropout_p=0.0, is
     """
     # The result of a call with a gradient comes from a program that returns the softmax as well.
     key_of_call = "attention", scale, _autograd.is_asked(query, key, value)
-    if _quick is not None and not dropout_p and not is_causal:
+    if _quick is not None and is_causal is False and type(dropout_p) in (int, float) and not dropout_p:
         found = _quick(key_of_call, attn_mask, (query, key, value), False)
         if found is not None:
             return found
-    if is_causal:
+    if _arrays.flag("is_causal", is_causal):
         raise ArgumentError("is_causal", "False: the mask says what is computed, and "
                             "blocksparse.attention takes causal", is_causal)
     dropout_p = _arrays.number("dropout_p", dropout_p)
     if not 0 <= dropout_p < 1:
         raise ArgumentError("dropout_p", "a number from 0 to below 1", dropout_p)
     if scale is not None:
-        scale = _arrays.number("scale", scale)
+        scale = _arrays.finite("scale", scale)
 
     def slow(attn_mask, query, key, value):
         return _with_matrix("attn_mask", attn_mask, lambda mask: _attention(query, key, value, mask, dropout_p, scale),

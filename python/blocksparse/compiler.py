@@ -384,6 +384,8 @@ def compile(text, function=None, target="cpu"):  # pylint: disable=redefined-bui
     """
     if not isinstance(text, (str, bytes)):
         raise ArgumentError("text", "MLIR text", repr(type(text).__name__))
+    if not isinstance(target, str):
+        raise ArgumentError("target", "cpu, cuda:<chip> or cuda:native", repr(target))
     compiled = _programs.get(text, target)
     names = list(compiled.functions)
     if function is None and len(names) == 1:

@@ -9,7 +9,7 @@ classes. Arrays of numpy work as tensors of torch do; layouts may be a blockspar
 import numpy as np
 
 from blocksparse import _arrays, _autograd, _operations, ops
-from blocksparse._errors import ArgumentError
+from blocksparse._errors import ArgumentError, renamed
 from blocksparse.sparsity import FixedSparsityConfig, SparsityConfig
 
 __all__ = ["MatMul", "Softmax", "SparseAttentionUtils", "SparseSelfAttention"]
@@ -23,7 +23,8 @@ class MatMul:
         if mode not in ("sdd", "dsd", "dds"):
             raise ArgumentError("mode", "'sdd', 'dsd' or 'dds'", repr(mode))
         self.layout = _operations.as_layout(layout, block)
-        self.mode, self.trans_a, self.trans_b = mode, bool(trans_a), bool(trans_b)
+        self.mode = mode
+        self.trans_a, self.trans_b = _arrays.flag("trans_a", trans_a), _arrays.flag("trans_b", trans_b)
 
     def __call__(self, a, b):
         """Returns op(a) @ op(b): a dense tensor, or in the mode "sdd" values [batches, blocks, block, block]."""
@@ -41,8 +42,11 @@ class Softmax:
     def __call__(self, x, scale=1.0, rpe=None, key_padding_mask=None, attn_mask=None,
                  key_padding_mask_mode="add", attn_mask_mode="add"):
         """Returns softmax(scale * x + rpe, masked); see blocksparse.softmax for the modes."""
-        return ops.softmax(self.layout, x, scale, rpe, key_padding_mask, attn_mask, key_padding_mask_mode,
-                           attn_mask_mode)
+        try:
+            return ops.softmax(self.layout, x, scale, rpe, key_padding_mask, attn_mask, key_padding_mask_mode,
+                               attn_mask_mode)
+        except ArgumentError as error:
+            raise error.renamed(error.argument.replace("attention_mask", "attn_mask")) from None
 
 
 class SparseSelfAttention:
@@ -56,7 +60,8 @@ class SparseSelfAttention:
             raise ArgumentError("sparsity_config", "a SparsityConfig", repr(type(sparsity_config).__name__))
         self.key_padding_mask_mode, self.attn_mask_mode = key_padding_mask_mode, attn_mask_mode
         # DeepSpeed gives a shorter sequence the upper left part of the longest one's layout.
-        self.master_layout = self.sparsity_config.make_layout(max_seq_length)
+        with renamed(seq_len="max_seq_length"):
+            self.master_layout = self.sparsity_config.make_layout(max_seq_length)
         # The parts of the longest layout that were asked for, and what they are parts of.
         self._parts, self._whole = {}, self.master_layout
 
@@ -86,7 +91,7 @@ class SparseSelfAttention:
         # The layout of a length is a part of that of the longest one, and the columns of query decide the scale.
         try:
             shape = query.shape
-        except AttributeError:
+        except (AttributeError, RuntimeError):
             shape = None
         quick_key = ("self attention", self.master_layout, shape, self.sparsity_config.num_heads,
                      self.key_padding_mask_mode, self.attn_mask_mode)
@@ -95,9 +100,9 @@ class SparseSelfAttention:
         if found is not None:
             return found[0]
         for argument, array in (("query", query), ("key", key), ("value", value)):
-            if getattr(array, "ndim", 0) != 4:
-                raise ArgumentError(argument, "an array of rank 4, [batches, heads, length, size]",
-                                    f"rank {getattr(array, 'ndim', 0)}")
+            _arrays.check(argument, array)
+            if array.ndim != 4:
+                raise ArgumentError(argument, "an array of rank 4, [batches, heads, length, size]", f"rank {array.ndim}")
             if argument == "key" and array.shape[2] != query.shape[2]:
                 array = key = key.swapaxes(2, 3)
             if tuple(array.shape) != tuple(query.shape):
@@ -109,13 +114,16 @@ class SparseSelfAttention:
         key_padding_mask = _mask("key_padding_mask", key_padding_mask, element, (batch, length))
         attn_mask = _mask("attn_mask", attn_mask, element, (length, length))
         if rpe is not None:
-            rpe = _arrays.cast(_arrays.check("rpe", rpe), element)
+            rpe = _arrays.check("rpe", rpe)
+            _arrays.element_of("rpe", rpe)
+            rpe = _arrays.cast(rpe, element)
         arguments = (query, key, value, self.get_layout(query.shape[2]), None, False, rpe, key_padding_mask, attn_mask,
                      self.key_padding_mask_mode, self.attn_mask_mode)
-        if any(one is not other for one, other in zip(given, (query, key, value, rpe, key_padding_mask, attn_mask))):
-            # A mask in another type or shape is another array at each call.
-            return ops.attention(*arguments)
-        return ops.checked_attention(quick_key, given, *arguments)[0]
+        with renamed(q="query", k="key", v="value", attention_mask="attn_mask"):
+            if any(one is not other for one, other in zip(given, arguments[:3] + arguments[6:9])):
+                # A mask in another type or shape is another array at each call.
+                return ops.attention(*arguments)
+            return ops.checked_attention(quick_key, given, *arguments)[0]
 
     __call__ = forward
 
@@ -124,10 +132,10 @@ def _mask(argument, mask, element, shape):
     """Returns a mask in the type of the query, as in DeepSpeed, without its dimensions of size 1."""
     if mask is None:
         return None
-    if not hasattr(mask, "dtype") or [size for size in mask.shape if size != 1] != [
-            size for size in shape if size != 1]:
-        got = _arrays.show(mask) if hasattr(mask, "dtype") else repr(type(mask).__name__)
-        raise ArgumentError(argument, f"a mask [{shape[0]}, {shape[1]}]", got)
+    mask = _arrays.check(argument, mask)
+    _arrays.element_of(argument, mask)
+    if [size for size in mask.shape if size != 1] != [size for size in shape if size != 1]:
+        raise ArgumentError(argument, f"a mask [{shape[0]}, {shape[1]}]", _arrays.show(mask))
     return _arrays.cast(mask, element).reshape(shape)
 
 
@@ -141,25 +149,41 @@ class SparseAttentionUtils:
 
         Arrays may be None. `model_embeddings` makes the embeddings of token numbers, for `inputs_embeds`.
         """
-        if not isinstance(block_size, int) or block_size < 1:
-            raise ArgumentError("block_size", "a positive integer", repr(block_size))
-        given = input_ids if input_ids is not None else inputs_embeds
-        if given is None:
+        block_size = _arrays.integer("block_size", block_size, 1)
+        given = {"input_ids": input_ids, "attention_mask": attention_mask, "token_type_ids": token_type_ids,
+                 "position_ids": position_ids, "inputs_embeds": inputs_embeds}
+        given = {name: _arrays.check(name, array) for name, array in given.items() if array is not None}
+        first = next((name for name in ("input_ids", "inputs_embeds") if name in given), None)
+        if first is None:
             raise ArgumentError("input_ids", "input_ids or inputs_embeds", "None for both")
-        batch, length = given.shape[:2]
+        for name, array in given.items():
+            if array.ndim != (3 if name == "inputs_embeds" else 2) or array.shape[:2] != given[first].shape[:2]:
+                raise ArgumentError(name, "[batches, length]" + ", and a size behind them" * (name == "inputs_embeds")
+                                    + f", as '{first}'", _arrays.show(array))
+            _arrays.element_of(name, array)
+        if inputs_embeds is not None and not callable(model_embeddings):
+            raise ArgumentError("model_embeddings", "a function where there are inputs_embeds",
+                                repr(type(model_embeddings).__name__))
+        pad_token_id = _arrays.integer("pad_token_id", pad_token_id, -1)
+        batch, length = given[first].shape[:2]
         added = -length % block_size
         if added == 0:
             return 0, input_ids, attention_mask, token_type_ids, position_ids, inputs_embeds
         if inputs_embeds is not None:
             tokens = _pad(_arrays.empty((batch, 0), "i64", inputs_embeds), added, pad_token_id)
             inputs_embeds = _concatenate(inputs_embeds, model_embeddings(tokens))
-        return (added, _pad(input_ids, added, pad_token_id), _pad(attention_mask, added, 0),
-                _pad(token_type_ids, added, 0), _pad(position_ids, added, pad_token_id), inputs_embeds)
+        return (added, *(_pad(given.get(name), added, value) for name, value in (
+            ("input_ids", pad_token_id), ("attention_mask", 0), ("token_type_ids", 0), ("position_ids", pad_token_id))),
+                inputs_embeds)
 
     @staticmethod
     def unpad_sequence_output(pad_len, sequence_output):
         """Returns the output without the tokens that were added."""
-        return sequence_output[:, : sequence_output.shape[1] - pad_len]
+        sequence_output = _arrays.check("sequence_output", sequence_output)
+        if sequence_output.ndim < 2:
+            raise ArgumentError("sequence_output", "an array [batches, length, ...]", _arrays.show(sequence_output))
+        length = sequence_output.shape[1]
+        return sequence_output[:, : length - _arrays.integer("pad_len", pad_len, 0, length)]
 
 
 def _pad(array, count, value):

@@ -119,7 +119,7 @@ def score_4d_matmul(input, head_size, input_mask, scale=-1.0):
     found = _autograd.quick(key, given)
     if found is not None:
         return found
-    scale = _arrays.number("scale", scale)
+    scale = _arrays.finite("scale", scale)
     parts = _parts(input, head_size)
     constants = ("input", "input_keys"), None, "score", scale if scale > 0 else 1.0
     return _call_on_parts(key, given, constants, parts[:, :, 0], parts[:, :, 1], None)

@@ -9,18 +9,19 @@ import weakref
 
 import numpy as np
 
-from blocksparse import _draw, _library
-from blocksparse._errors import ArgumentError
+from blocksparse import _arrays, _draw, _library
+from blocksparse._errors import ArgumentError, renamed
 
 # Limits of the compiler (blocksparse/Layout/BlockLayout.h).
 MAX_BLOCKS = 1 << 27
+MAX_BLOCK_SIZE = (1 << 31) - 1
 
 _numbers = itertools.count()
 # Layouts by their names.
 _named = weakref.WeakValueDictionary()
 
 
-def _pair(argument, value):
+def block_shape(argument, value):
     """Returns a block shape (rows, columns) of an integer or a pair of integers."""
     try:
         pair = (operator.index(value),) * 2
@@ -32,6 +33,8 @@ def _pair(argument, value):
         pair = (rows, cols)
     if min(pair) < 1:
         raise ArgumentError(argument, "a positive integer or two of them", repr(value))
+    if max(pair) > MAX_BLOCK_SIZE:
+        raise ArgumentError(argument, f"at most {MAX_BLOCK_SIZE} elements", repr(value))
     return pair
 
 
@@ -53,11 +56,16 @@ def _grid(argument, value):
 
 def _to_numpy(argument, value):
     """Returns an array of numpy, of a torch tensor too."""
-    if hasattr(value, "detach"):
-        value = value.detach().cpu()
-    array = np.asarray(value)
-    if array.dtype == object:
-        raise ArgumentError(argument, "an array of numbers", repr(type(value).__name__))
+    if _arrays.is_torch(value):
+        value = _arrays.check(argument, value).detach().cpu()
+        # numpy has not every type of floats.
+        value = value.double() if value.is_floating_point() else value
+    try:
+        array = np.asarray(value)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise ArgumentError(argument, "an array of numbers", f"{type(value).__name__}: {error}") from None
+    if array.dtype.kind in "OUSMm":
+        raise ArgumentError(argument, "an array of numbers", f"{type(value).__name__} of {array.dtype}")
     return array
 
 
@@ -87,7 +95,7 @@ class Layout:
         grid: (rows, columns) or (heads, rows, columns) in blocks;
         crow_indices: heads * rows + 1 offsets; col_indices: the column of each stored block.
         """
-        self.block = _pair("block", block)
+        self.block = block_shape("block", block)
         self.grid = heads, rows, cols = _grid("grid", grid)
         crow = _integers("crow_indices", crow_indices, 1)
         col = _integers("col_indices", col_indices, 1)
@@ -134,7 +142,9 @@ class Layout:
     @classmethod
     def pattern(cls, name, block, grid, **parameters):
         """Makes a named pattern with the compiler's parameters and defaults (`Layout.patterns`)."""
-        block, grid = _pair("block", block), _grid("grid", grid)
+        if not isinstance(name, str):
+            raise ArgumentError("name", "the name of a pattern", repr(name))
+        block, grid = block_shape("block", block), _grid("grid", grid)
         try:
             crow, col, notes = _library.build_pattern(name, block + grid, parameters)
         except ValueError as error:
@@ -164,7 +174,7 @@ class Layout:
     @classmethod
     def from_dense(cls, matrix, block):
         """Makes the layout of the blocks that hold an element other than 0 (NaN included)."""
-        block = _pair("block", block)
+        block = block_shape("block", block)
         matrix = _to_numpy("matrix", matrix)
         if matrix.ndim not in (2, 3):
             raise ArgumentError("matrix", "an array of rank 2 or 3", f"rank {matrix.ndim}")
@@ -180,13 +190,13 @@ class Layout:
         of shape `block` that hold a stored element."""
         if not hasattr(matrix, "tocsr"):
             raise ArgumentError("matrix", "a matrix of scipy.sparse", repr(type(matrix).__name__))
-        if matrix.format == "bsr" and block in (None, matrix.blocksize, matrix.blocksize[0]):
-            block = matrix.blocksize
-            grid = tuple(size // length for size, length in zip(matrix.shape, block))
-            return cls(block, grid, matrix.indptr, matrix.indices)
-        if block is None:
+        if block is None and matrix.format != "bsr":
             raise ArgumentError("block", "a block shape for a matrix that is not BSR", "None")
-        block = _pair("block", block)
+        block = matrix.blocksize if block is None else block_shape("block", block)
+        if matrix.format == "bsr" and block == tuple(matrix.blocksize):
+            grid = tuple(size // length for size, length in zip(matrix.shape, block))
+            with renamed(crow_indices="matrix", col_indices="matrix"):
+                return cls(block, grid, matrix.indptr, matrix.indices)
         grid = tuple(-(-size // length) for size, length in zip(matrix.shape, block))
         elements = matrix.tocoo()
         cells = np.unique(elements.row.astype(np.int64) // block[0] * grid[1] + elements.col // block[1])
@@ -227,10 +237,7 @@ class Layout:
         `counts` ([rows] or [heads, rows]) says how many entries of each list count; without it,
         negative entries do not count. A column that stands twice in a list is stored once.
         """
-        try:
-            cols = operator.index(cols)
-        except TypeError:
-            raise ArgumentError("cols", "a number of block columns", repr(cols)) from None
+        cols = _arrays.integer("cols", cols, 0, MAX_BLOCKS)
         lists = _integers("indices", indices, (2, 3))
         lists = lists if lists.ndim == 3 else lists[None]
         kept = lists >= 0
@@ -331,7 +338,7 @@ class Layout:
     def coarsen(self, factor):
         """Returns the layout with blocks that are `factor` times as large (an integer, or a pair for rows
         and columns). A large block is stored where any block inside it is; edges round up."""
-        factor = _pair("factor", factor)
+        factor = block_shape("factor", factor)
         rows, cols = -(-self.rows // factor[0]), -(-self.cols // factor[1])
         head, row, col = self.coordinates().T
         cells = (head * rows + row // factor[0]) * cols + col // factor[1]
@@ -340,7 +347,7 @@ class Layout:
 
     def refine(self, factor):
         """Returns the layout with each block cut into factor x factor blocks (or a pair), all stored."""
-        factor = _pair("factor", factor)
+        factor = block_shape("factor", factor)
         block = (self.block[0] // factor[0], self.block[1] // factor[1])
         if (block[0] * factor[0], block[1] * factor[1]) != self.block:
             raise ArgumentError("factor", f"a divisor of the block {self.block}", factor)

@@ -10,10 +10,10 @@ import math
 import numpy as np
 import torch
 
-from blocksparse import _torch_operators, ops  # noqa: F401
+from blocksparse import _arrays, _torch_operators, ops  # noqa: F401
 from blocksparse._errors import ArgumentError
 from blocksparse.deepspeed import SparseSelfAttention
-from blocksparse.layout import Layout
+from blocksparse.layout import Layout, block_shape
 
 __all__ = ["BertSparseSelfAttention", "BlockSparseLinear", "magnitude_layout", "sparsify_"]
 
@@ -23,10 +23,15 @@ def magnitude_layout(weight, block, density):
 
     The number of blocks is `density` of all, rounded up; of equal blocks the first ones are taken.
     """
+    density = _arrays.number("density", density)
     if not 0 <= density <= 1:
         raise ArgumentError("density", "a number from 0 to 1", density)
+    if not isinstance(weight, torch.Tensor) or weight.is_nested or weight.ndim != 2:
+        got = _arrays.show(weight) if isinstance(weight, torch.Tensor) else repr(type(weight).__name__)
+        raise ArgumentError("weight", "a tensor of torch of rank 2", got)
+    weight = _arrays.check("weight", weight)
     rows, cols = weight.shape
-    height, width = (block, block) if isinstance(block, int) else block
+    height, width = block_shape("block", block)
     if rows % height or cols % width:
         raise ArgumentError("block", f"a block that divides {rows} x {cols}", f"{height} x {width}")
     squares = weight.detach().double().cpu().reshape(rows // height, height, cols // width, width).square()
@@ -52,7 +57,7 @@ class BlockSparseLinear(torch.nn.Module):
         options = {"device": device, "dtype": dtype}
         self.values = torch.nn.Parameter(torch.empty((layout.nnz, *layout.block), **options))
         self._set_layout(layout, device)
-        if bias:
+        if _arrays.flag("bias", bias):
             self.bias = torch.nn.Parameter(torch.empty(self.out_features, **options))
         else:
             self.register_parameter("bias", None)
@@ -68,6 +73,8 @@ class BlockSparseLinear(torch.nn.Module):
     @classmethod
     def from_linear(cls, linear, block, density=None, layout=None):
         """Makes a layer of a torch.nn.Linear: of the blocks of a layout, else of the largest ones."""
+        if not isinstance(linear, torch.nn.Linear):
+            raise ArgumentError("linear", "a torch.nn.Linear", repr(type(linear).__name__))
         if layout is None:
             if density is None:
                 raise ArgumentError("density", "a density where there is no layout", "None")
@@ -103,11 +110,20 @@ class BlockSparseLinear(torch.nn.Module):
 
     def forward(self, x):
         """Returns the layer's result for x [..., in_features]."""
+        if not isinstance(x, torch.Tensor) or x.is_nested:
+            _arrays.check("x", x)
+            raise ArgumentError("x", "a tensor of torch", repr(type(x).__name__))
         if x.ndim == 0 or x.shape[-1] != self.in_features:
             raise ArgumentError("x", f"[..., {self.in_features}]", list(x.shape))
         # A reshape that changes nothing would cost the host two more nodes of autograd.
         flat = x if x.ndim == 2 else x.reshape(-1, self.in_features)
-        y = ops.dds(self.layout, flat, self.values, transpose_b=True, bias=self.bias)
+        try:
+            y = ops.dds(self.layout, flat, self.values, transpose_b=True, bias=self.bias)
+        except ArgumentError:
+            _arrays.check("x", x)
+            if x.dtype != self.values.dtype:
+                raise ArgumentError("x", f"{self.values.dtype}, the type of the layer", x.dtype) from None
+            raise
         return y if x.ndim == 2 else y.reshape(*x.shape[:-1], self.out_features)
 
     def extra_repr(self):
@@ -130,7 +146,9 @@ def sparsify_(model, block, density, skip=()):
     Layers whose sizes are no multiples of the block stay, and those whose names are in `skip`. Returns the
     names of the layers that were replaced.
     """
-    height, width = (block, block) if isinstance(block, int) else block
+    if not isinstance(model, torch.nn.Module):
+        raise ArgumentError("model", "a torch.nn.Module", repr(type(model).__name__))
+    height, width = block_shape("block", block)
     replaced = []
     for name, module in list(model.named_modules()):
         if not name or type(module) is not torch.nn.Linear or name in skip:

@@ -78,7 +78,8 @@ def _product(mode, layout, a, b, transpose_a, transpose_b, bias=None):
     found = _autograd.quick(key, arrays)
     if found is not None:
         return found
-    constants = mode, _layout(layout), bool(transpose_a), bool(transpose_b), False
+    flags = _arrays.flag("transpose_a", transpose_a), _arrays.flag("transpose_b", transpose_b)
+    constants = mode, _layout(layout), *flags, False
     return _autograd.apply(_Product, constants, *arrays, key=key, given=arrays)
 
 
@@ -340,7 +341,7 @@ def checked_attention(key, given, q, k, v, layout, scale, causal, rpe, key_paddi
     masks = {"key_padding_mask": key_padding_mask, "attention_mask": attention_mask}
     constants, arrays = _attention_arguments(layout, q, scale, causal, rpe, masks,
                                              (key_padding_mask_mode, attention_mask_mode), options)
-    if return_lse:
+    if _arrays.flag("return_lse", return_lse):
         constants = (*constants, True)
     return _autograd.apply(_Attention, constants, q, k, v, *arrays, key=key, given=given)
 

@@ -30,7 +30,7 @@ _ELEMENTS = (*_arrays.FLOATS, "i8")
 def _unpack(indices_data):
     """Returns (format, index arrays, split of the columns)."""
     data = tuple(indices_data) if isinstance(indices_data, (tuple, list)) else ()
-    if not data or data[0] not in _INDICES:
+    if not data or not isinstance(data[0], str) or data[0] not in _INDICES:
         raise ArgumentError("indices_data", f"a tuple that begins with one of {', '.join(_INDICES)}",
                             repr(data[0]) if data else repr(type(indices_data).__name__))
     names = _INDICES[data[0]]
@@ -39,7 +39,7 @@ def _unpack(indices_data):
         meta = data[-1] if isinstance(data[-1], dict) else {}
         if "SPLIT_N" not in meta:
             raise ArgumentError("indices_data", "a dict with SPLIT_N as the last entry", repr(data[-1]))
-        split = int(meta["SPLIT_N"])
+        split = _arrays.integer("indices_data", meta["SPLIT_N"], 1)
         data = data[:-1]
     if len(data) != len(names) + 1:
         raise ArgumentError("indices_data", f"the arrays {', '.join(names)}", f"{len(data) - 1} arrays")
@@ -48,8 +48,11 @@ def _unpack(indices_data):
 
 def _checked_indices(kind, indices):
     """Returns the index arrays of a format after a check of their ranks and types."""
-    return [_operations.checked(name, array, (2,) if name == "pq" else (1,), ("i32", "i64"))
-            for name, array in zip(_INDICES[kind], indices)]
+    checked = [_operations.checked(name, array, (2,) if name == "pq" else (1,), ("i32", "i64"))
+               for name, array in zip(_INDICES[kind], indices)]
+    if kind == "scatter_mm" and checked[1].shape[1] != 2:
+        raise ArgumentError("pq", "rows of two numbers", _arrays.show(checked[1]))
+    return checked
 
 
 def _host(array):
@@ -139,6 +142,7 @@ def scatter_mm(blocks, others, indices_data, *, accumulators=None):
     """
     kind, indices, split = _unpack(indices_data)
     if accumulators is not None:
+        accumulators = _arrays.check_written("accumulators", accumulators)
         _arrays.assign(accumulators, _sums(kind, split, None, blocks, others, accumulators, *indices))
         return accumulators
     blocks, others = _checked_factors(kind, blocks, others)
@@ -192,6 +196,11 @@ class _Scatter:
         if accumulators is not None:
             accumulators = _operations.checked("accumulators", accumulators, tuple(range(2, 9)),
                                                (*_arrays.FLOATS, "i32"))
+            element = _arrays.element_of("blocks", blocks)
+            elements = dict.fromkeys((_result_element(element), _arrays.ACCUMULATION[element]))
+            if _arrays.element_of("accumulators", accumulators) not in elements:
+                raise ArgumentError("accumulators", " or ".join(_arrays.NAMES[one] for one in elements)
+                                    + ", as 'blocks'", _arrays.show(accumulators))
             if accumulators.shape[-1] != others.shape[-1] or (
                     kind != "scatter_mm" and accumulators.shape[:-2] != others.shape[:-2]) or (
                     kind == "scatter_mm" and (accumulators.ndim != 3 or accumulators.shape[1] != blocks.shape[1])):
@@ -245,14 +254,14 @@ def bsr_scatter_mm_indices_data(bsr, other, indices_format="bsr_strided_mm_compr
     matrix = _bsr.unpack("bsr", bsr, True)
     if matrix.is_batched:
         raise ArgumentError("bsr", "a matrix of rank 2", f"batches {list(matrix.batches)}")
-    if indices_format not in _INDICES:
+    if not isinstance(indices_format, str) or indices_format not in _INDICES:
         raise ArgumentError("indices_format", f"one of {', '.join(_INDICES)}", repr(indices_format))
     other = _operations.checked("other", other, tuple(range(2, 9)), _ELEMENTS)
     cols = other.shape[-1]
     if other.shape[-2] != matrix.size[1]:
         raise ArgumentError("other", f"{matrix.size[1]} rows, the columns of bsr", _arrays.show(other))
-    split = int(meta_input.get("SPLIT_N", 1))
-    if split < 1 or cols % split:
+    split = _arrays.integer("SPLIT_N", meta_input.get("SPLIT_N", 1), 1)
+    if cols % split:
         raise ArgumentError("SPLIT_N", f"a divisor of {cols} columns", split)
     width, (height, inner) = cols // split, matrix.block
     crow, col = (np.asarray(_host(part), np.int64) for part in (matrix.crow, matrix.col))
@@ -289,7 +298,8 @@ def bsr_scatter_mm(bsr, other, indices_data=None, out=None):
     kind, indices, split = _unpack(indices_data)
     torch = sys.modules.get("torch")
     if kind != "scatter_mm" and torch is not None and isinstance(bsr, torch.Tensor) and isinstance(
-            other, torch.Tensor) and bsr.layout is torch.sparse_bsr and bsr.ndim == 2:
+            other, torch.Tensor) and bsr.layout is torch.sparse_bsr and bsr.ndim == 2 and not other.is_nested and (
+            other.ndim > 1):
         # This is the quick way, where everything else is checked if there was no such call.
         shape = (*other.shape[:-2], bsr.shape[0], other.shape[-1])
         return _bsr.finish(_sums(kind, split, shape, bsr.values(), other, None, *indices), out)

@@ -3,7 +3,9 @@
 """DeepSpeed's sparsity configurations. The compiler builds their blocks: docs/Dialect/Patterns.md."""
 
 import inspect
+import operator
 
+from blocksparse import _arrays
 from blocksparse._errors import ArgumentError
 from blocksparse.layout import Layout
 
@@ -19,9 +21,9 @@ class SparsityConfig:
     pattern = None
 
     def __init__(self, num_heads, block=16, different_layout_per_head=False):
-        self.num_heads = num_heads
-        self.block = block
-        self.different_layout_per_head = different_layout_per_head
+        self.num_heads = _arrays.integer("num_heads", num_heads, 1)
+        self.block = _arrays.integer("block", block, 1)
+        self.different_layout_per_head = _arrays.flag("different_layout_per_head", different_layout_per_head)
 
     def _parameters(self):
         """Returns the parameters of the pattern: those of the constructor."""
@@ -35,10 +37,27 @@ class SparsityConfig:
     def make_layout(self, seq_len):
         """Returns the Layout of a sequence of `seq_len` elements; numpy.asarray makes DeepSpeed's array of
         it. Sequences must be multiples of the block."""
+        seq_len = _arrays.integer("seq_len", seq_len, 0)
         if seq_len % self.block:
             raise ArgumentError("seq_len", f"a multiple of the block {self.block}", seq_len)
         count = seq_len // self.block
         return Layout.pattern(self.pattern, self.block, (self.num_heads, count, count), **self._parameters())
+
+
+def _attention(value):
+    if not isinstance(value, str) or value not in ("unidirectional", "bidirectional"):
+        raise ArgumentError("attention", "'unidirectional' or 'bidirectional'", repr(value))
+    return value
+
+
+def _integers(argument, value, default):
+    """Returns a list of integers, and `default` for None."""
+    if value is None:
+        return default
+    try:
+        return [operator.index(one) for one in value]
+    except TypeError:
+        raise ArgumentError(argument, "a list of integers", repr(value)) from None
 
 
 def _has_parameter(pattern, name):
@@ -60,11 +79,12 @@ class FixedSparsityConfig(SparsityConfig):
                  num_global_blocks=1, attention="bidirectional", horizontal_global_attention=False,
                  num_different_global_patterns=1):
         super().__init__(num_heads, block, different_layout_per_head)
-        self.num_local_blocks = num_local_blocks
-        self.num_global_blocks = num_global_blocks
-        self.attention = attention
-        self.horizontal_global_attention = horizontal_global_attention
-        self.num_different_global_patterns = num_different_global_patterns
+        self.num_local_blocks = _arrays.integer("num_local_blocks", num_local_blocks, 1)
+        self.num_global_blocks = _arrays.integer("num_global_blocks", num_global_blocks, 1)
+        self.attention = _attention(attention)
+        self.horizontal_global_attention = _arrays.flag("horizontal_global_attention", horizontal_global_attention)
+        self.num_different_global_patterns = _arrays.integer("num_different_global_patterns",
+                                                             num_different_global_patterns, 1)
         # These are the errors of DeepSpeed's constructor.
         if num_local_blocks % num_global_blocks:
             raise ArgumentError("num_local_blocks", f"a multiple of num_global_blocks {num_global_blocks}",
@@ -89,13 +109,13 @@ class VariableSparsityConfig(SparsityConfig):
                  local_window_blocks=None, global_block_indices=None, global_block_end_indices=None,
                  attention="bidirectional", horizontal_global_attention=False, seed=0):
         super().__init__(num_heads, block, different_layout_per_head)
-        self.num_random_blocks = num_random_blocks
-        self.local_window_blocks = [4] if local_window_blocks is None else list(local_window_blocks)
-        self.global_block_indices = [0] if global_block_indices is None else list(global_block_indices)
-        self.global_block_end_indices = global_block_end_indices
-        self.attention = attention
-        self.horizontal_global_attention = horizontal_global_attention
-        self.seed = seed
+        self.num_random_blocks = _arrays.integer("num_random_blocks", num_random_blocks, 0)
+        self.local_window_blocks = _integers("local_window_blocks", local_window_blocks, [4])
+        self.global_block_indices = _integers("global_block_indices", global_block_indices, [0])
+        self.global_block_end_indices = _integers("global_block_end_indices", global_block_end_indices, None)
+        self.attention = _attention(attention)
+        self.horizontal_global_attention = _arrays.flag("horizontal_global_attention", horizontal_global_attention)
+        self.seed = _arrays.integer("seed", seed, -1 << 63, (1 << 63) - 1)
 
 
 class BigBirdSparsityConfig(SparsityConfig):
@@ -106,11 +126,11 @@ class BigBirdSparsityConfig(SparsityConfig):
     def __init__(self, num_heads, block=16, different_layout_per_head=False, num_random_blocks=1,
                  num_sliding_window_blocks=3, num_global_blocks=1, attention="bidirectional", seed=0):
         super().__init__(num_heads, block, different_layout_per_head)
-        self.num_random_blocks = num_random_blocks
-        self.num_sliding_window_blocks = num_sliding_window_blocks
-        self.num_global_blocks = num_global_blocks
-        self.attention = attention
-        self.seed = seed
+        self.num_random_blocks = _arrays.integer("num_random_blocks", num_random_blocks, 0)
+        self.num_sliding_window_blocks = _arrays.integer("num_sliding_window_blocks", num_sliding_window_blocks, 1)
+        self.num_global_blocks = _arrays.integer("num_global_blocks", num_global_blocks, 0)
+        self.attention = _attention(attention)
+        self.seed = _arrays.integer("seed", seed, -1 << 63, (1 << 63) - 1)
 
 
 class BSLongformerSparsityConfig(SparsityConfig):
@@ -121,10 +141,10 @@ class BSLongformerSparsityConfig(SparsityConfig):
     def __init__(self, num_heads, block=16, different_layout_per_head=False, num_sliding_window_blocks=3,
                  global_block_indices=None, global_block_end_indices=None, attention="bidirectional"):
         super().__init__(num_heads, block, different_layout_per_head)
-        self.num_sliding_window_blocks = num_sliding_window_blocks
-        self.global_block_indices = [0] if global_block_indices is None else list(global_block_indices)
-        self.global_block_end_indices = global_block_end_indices
-        self.attention = attention
+        self.num_sliding_window_blocks = _arrays.integer("num_sliding_window_blocks", num_sliding_window_blocks, 1)
+        self.global_block_indices = _integers("global_block_indices", global_block_indices, [0])
+        self.global_block_end_indices = _integers("global_block_end_indices", global_block_end_indices, None)
+        self.attention = _attention(attention)
 
 
 class LocalSlidingWindowSparsityConfig(SparsityConfig):
@@ -134,5 +154,5 @@ class LocalSlidingWindowSparsityConfig(SparsityConfig):
 
     def __init__(self, num_heads, block=16, num_sliding_window_blocks=3, attention="unidirectional"):
         super().__init__(num_heads, block)
-        self.num_sliding_window_blocks = num_sliding_window_blocks
-        self.attention = attention
+        self.num_sliding_window_blocks = _arrays.integer("num_sliding_window_blocks", num_sliding_window_blocks, 1)
+        self.attention = _attention(attention)

@@ -25,12 +25,17 @@ class Matrix:
 
     def __init__(self, size, data, row_indices, column_indices, offsets, column_indices_t=None, offsets_t=None,
                  block_offsets_t=None):
-        self._size = torch.Size(size)
+        try:
+            self._size = torch.Size(size)
+        except TypeError:
+            raise ArgumentError("size", "integers", repr(size)) from None
+        if len(self._size) < 2:
+            raise ArgumentError("size", "two integers or more", list(self._size))
         if _arrays.is_torch(data) and data.ndim == 1:
             data = data.reshape(-1, 1, 1)
         for name, tensor, rank in (("data", data, 3), ("row_indices", row_indices, 1),
                                    ("column_indices", column_indices, 1), ("offsets", offsets, 1)):
-            if not _arrays.is_torch(tensor) or tensor.ndim != rank:
+            if not _arrays.is_torch(tensor) or tensor.is_nested or tensor.ndim != rank:
                 raise ArgumentError(name, f"a tensor of torch of rank {rank}",
                                     _arrays.show(tensor) if _arrays.is_torch(tensor) else repr(type(tensor).__name__))
         _arrays.check_same_place([("data", data), ("row_indices", row_indices), ("column_indices", column_indices),
