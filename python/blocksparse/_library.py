@@ -11,6 +11,7 @@ import ctypes
 import functools
 import json
 import os
+import threading
 
 from blocksparse._errors import ArgumentError, CompileError, LibraryError, RunError
 
@@ -82,6 +83,38 @@ class _Text:
 
     def get(self):
         return self.data().decode("utf-8", "replace")
+
+
+def _uninterrupted(call, *arguments):
+    """Returns call(*arguments) of a function that receives data by a callback, apart from the main thread.
+
+    Handlers of signals run in the main thread alone. What they raise inside a callback, ctypes would drop together with
+    the data of the callback. Here a KeyboardInterrupt is raised when the call has ended, as in any call of C.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return call(*arguments)
+    results, errors = [], []
+
+    def run():
+        try:
+            results.append(call(*arguments))
+        except BaseException as error:  # pylint: disable=broad-except
+            errors.append(error)
+
+    thread = threading.Thread(target=run, name="blocksparse call")
+    try:
+        thread.start()
+    except RuntimeError:
+        # There are no new threads when the interpreter ends.
+        return call(*arguments)
+    while thread.is_alive():
+        try:
+            thread.join()
+        except BaseException as interrupt:  # pylint: disable=broad-except
+            errors.append(interrupt)
+    if errors:
+        raise errors[0]
+    return results[0]
 
 
 def _decode(text):
@@ -161,7 +194,7 @@ def version():
 def patterns():
     """Returns the named patterns by name and alias, as blocksparse-c/Layout.h describes them."""
     text = _Text()
-    _compiler().blocksparseLayoutDescribePatterns(text.callback, None)
+    _uninterrupted(_compiler().blocksparseLayoutDescribePatterns, text.callback, None)
     table = {}
     for entry in json.loads(text.get()):
         table[entry["name"]] = entry
@@ -185,8 +218,8 @@ def build_pattern(name, shape, parameters):
     def note(address, length, _):
         notes.append(ctypes.string_at(address, length).decode())
 
-    failed = _compiler().blocksparseLayoutFromPattern(
-        (ctypes.c_int64 * 5)(*shape), name.encode(), json.dumps(parameters).encode(), _INDICES(receive),
+    failed = _uninterrupted(
+        _compiler().blocksparseLayoutFromPattern, (ctypes.c_int64 * 5)(*shape), name.encode(), json.dumps(parameters).encode(), _INDICES(receive),
         _TEXT(note), error.callback, None)
     if failed:
         raise ValueError(error.get())
@@ -215,8 +248,8 @@ class Program:
         data = text.encode() if isinstance(text, str) else bytes(text)
         diagnostics = _Diagnostics()
         self._library = _compiler()
-        self._handle = self._library.blocksparseProgramParse(data, len(data), name.encode(), None,
-                                                             diagnostics.callback, None)
+        self._handle = _uninterrupted(self._library.blocksparseProgramParse, data, len(data), name.encode(), None,
+                                      diagnostics.callback, None)
         if not self._handle:
             raise diagnostics.error()
 
@@ -232,7 +265,7 @@ class Program:
     def _text(self, function, *arguments):
         """Calls a function that passes text to a callback and returns the text."""
         text, diagnostics = _Text(), _Diagnostics()
-        if function(self._handle, *arguments, text.callback, diagnostics.callback, None):
+        if _uninterrupted(function, self._handle, *arguments, text.callback, diagnostics.callback, None):
             raise diagnostics.error()
         return text
 
