@@ -71,8 +71,10 @@ static uint8_t *accessShared(Warp &warp, uint64_t address, uint64_t bytes, Acces
   Judge *judge = judgeOf(warp);
   if (judge && kind != AccessKind::Barrier && kind != AccessKind::Begin) {
     Judge::Actor actor = judge->generic(warp);
-    if (!(writes(kind) ? judge->write(warp, owner->rank, offset, bytes, actor)
-                       : judge->read(warp, owner->rank, offset, bytes, actor)))
+    auto check = kind == AccessKind::ReadWrite ? &Judge::update
+                 : writes(kind)                ? &Judge::write
+                                               : &Judge::read;
+    if (!(judge->*check)(warp, owner->rank, offset, bytes, actor))
       return nullptr;
   }
   return owner->shared.data() + offset;

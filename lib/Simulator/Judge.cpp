@@ -46,16 +46,16 @@ Judge::Actor Judge::bulkLoad(unsigned rank, uint64_t offset) {
 // Events
 //===----------------------------------------------------------------------===//
 
-uint32_t Judge::record(const Warp &warp, const Actor &actor, bool isPartial, bool writes) {
+uint32_t Judge::record(const Warp &warp, const Actor &actor, bool isPartial, Kind kind) {
   uint32_t position = static_cast<uint32_t>(warp.current - grid.kernel.ops.data());
   uint32_t &number = sharedEvents.at(actor.agent, position, history.epoch);
   const Event &last = history[number];
   if (number && last.time == actor.time && last.position == position &&
-      last.isPartial == isPartial && last.writes == writes)
+      last.isPartial == isPartial && last.kind == kind)
     return number;
   return number =
              history.add({actor.agent, actor.time, position, static_cast<uint16_t>(warp.cta.rank),
-                          static_cast<uint16_t>(warp.index), actor.isAsync, isPartial, writes});
+                          static_cast<uint16_t>(warp.index), actor.isAsync, isPartial, kind});
 }
 
 //===----------------------------------------------------------------------===//
@@ -71,7 +71,7 @@ bool Judge::knows(const Warp &warp, unsigned agent, uint32_t time, Seen seen) co
 }
 
 bool Judge::isOrdered(const Warp &warp, const Event &before, bool isAsync) const {
-  bool crosses = isAsync && !before.isAsync && before.writes;
+  bool crosses = isAsync && !before.isAsync && before.writes();
   return knows(warp, before.agent, before.time, crosses ? Seen::Async : Seen::Generic);
 }
 
@@ -99,7 +99,7 @@ std::string Judge::missingOrder(const Warp &warp, unsigned agent, uint32_t time)
 }
 
 void Judge::report(Warp &warp, uint64_t offset, const Event &before, bool isAsync, bool writes) {
-  std::string earlier = std::string(before.writes ? "the write" : "the read") + " of " +
+  std::string earlier = std::string(before.writes() ? "the write" : "the read") + " of " +
                         grid.describeInstruction(before.position) + " by warp " +
                         std::to_string(before.warp);
   if (before.rank != warp.cta.rank)
@@ -111,7 +111,7 @@ void Judge::report(Warp &warp, uint64_t offset, const Event &before, bool isAsyn
 }
 
 bool Judge::check(Warp &warp, unsigned rank, uint64_t offset, uint64_t bytes, const Actor &actor,
-                  bool writes) {
+                  Kind kind) {
   if (paused)
     return true;
   if (history.isFull())
@@ -123,32 +123,40 @@ bool Judge::check(Warp &warp, unsigned rank, uint64_t offset, uint64_t bytes, co
   bool isPartial = bytes < 4;
   if (actor.agent < warpCount)
     accessed[actor.agent] |= warp.active;
-  uint32_t event = record(warp, actor, isPartial, writes);
+  uint32_t event = record(warp, actor, isPartial, kind);
   AccessedWord *word = words[rank].data() + offset / 4;
   AccessedWord *end = words[rank].data() + (offset + bytes + 3) / 4;
   auto ordered = [&](const Event &before) {
-    return isOrdered(warp, before, actor.isAsync) || (isPartial && before.isPartial);
+    return isOrdered(warp, before, actor.isAsync) || (isPartial && before.isPartial) ||
+           (kind == Kind::Update && before.kind == Kind::Update);
   };
-  // A read takes the place of an earlier one of its agent.
+  // A read, or an update, takes the place of an earlier one of its agent.
   auto prune = [&](std::vector<uint32_t> &members, uint32_t added) {
-    std::erase_if(members,
-                  [&](uint32_t other) { return history[other].agent == history[added].agent; });
+    std::erase_if(members, [&](uint32_t other) {
+      return history[other].agent == history[added].agent &&
+             history[other].kind == history[added].kind;
+    });
   };
-  const Event *before = writes ? history.write(word, end, event, ordered)
-                               : history.read(word, end, event, ordered, prune);
+  const Event *before = kind == Kind::Read    ? history.read(word, end, event, ordered, prune)
+                        : kind == Kind::Write ? history.write(word, end, event, ordered)
+                                              : history.addWrite(word, end, event, ordered, prune);
   if (!before)
     return true;
   report(warp, 4 * static_cast<uint64_t>(word - words[rank].data()), *before, actor.isAsync,
-         writes);
+         kind != Kind::Read);
   return false;
 }
 
 bool Judge::read(Warp &warp, unsigned rank, uint64_t offset, uint64_t bytes, const Actor &actor) {
-  return check(warp, rank, offset, bytes, actor, /*writes=*/false);
+  return check(warp, rank, offset, bytes, actor, Kind::Read);
 }
 
 bool Judge::write(Warp &warp, unsigned rank, uint64_t offset, uint64_t bytes, const Actor &actor) {
-  return check(warp, rank, offset, bytes, actor, /*writes=*/true);
+  return check(warp, rank, offset, bytes, actor, Kind::Write);
+}
+
+bool Judge::update(Warp &warp, unsigned rank, uint64_t offset, uint64_t bytes, const Actor &actor) {
+  return check(warp, rank, offset, bytes, actor, Kind::Update);
 }
 
 //===----------------------------------------------------------------------===//
@@ -274,7 +282,7 @@ void Judge::initialiseBarrier(const Warp &warp, unsigned rank, uint64_t offset) 
                                          static_cast<uint16_t>(warp.index),
                                          false,
                                          false,
-                                         true};
+                                         Kind::Write};
 }
 
 bool Judge::useBarrier(Warp &warp, unsigned rank, uint64_t offset, bool isAsync) {

@@ -49,9 +49,10 @@ public:
   Actor bulkLoad(unsigned rank, uint64_t offset);
 
   /// Checks and records an access of `bytes` bytes at `offset` of the shared memory of CTA `rank`.
-  /// Returns false after it has reported a fault.
+  /// Atomic updates need no order among each other. Returns false after it has reported a fault.
   bool read(Warp &warp, unsigned rank, uint64_t offset, uint64_t bytes, const Actor &actor);
   bool write(Warp &warp, unsigned rank, uint64_t offset, uint64_t bytes, const Actor &actor);
+  bool update(Warp &warp, unsigned rank, uint64_t offset, uint64_t bytes, const Actor &actor);
 
   /// Passes what the warp knows to those who will acquire from the barrier, and begins the warp's
   /// next time. Accesses of this time are not passed on while lanes that do not take part have
@@ -107,12 +108,16 @@ public:
   bool paused = false;
 
 private:
+  enum class Kind : uint8_t { Read, Write, Update };
   struct Event {
     unsigned agent = 0;
     uint32_t time = 0;
     uint32_t position = 0; // of the instruction
     uint16_t rank = 0, warp = 0;
-    bool isAsync = false, isPartial = false, writes = false;
+    bool isAsync = false, isPartial = false;
+    Kind kind = Kind::Read;
+
+    bool writes() const { return kind != Kind::Read; }
   };
   struct Barrier {
     BarrierKnowledge knowledge;
@@ -124,9 +129,9 @@ private:
   unsigned agentOf(const Warp &warp) const;
   unsigned agentOf(const Warp &warp, Queue queue) const;
   Barrier &barrierAt(unsigned rank, uint64_t offset);
-  uint32_t record(const Warp &warp, const Actor &actor, bool isPartial, bool writes);
+  uint32_t record(const Warp &warp, const Actor &actor, bool isPartial, Kind kind);
   bool check(Warp &warp, unsigned rank, uint64_t offset, uint64_t bytes, const Actor &actor,
-             bool writes);
+             Kind kind);
   bool isOrdered(const Warp &warp, const Event &before, bool isAsync) const;
   void report(Warp &warp, uint64_t offset, const Event &before, bool isAsync, bool writes);
   void exportKnowledge(const Warp &warp, RemoteClock &clock) const;

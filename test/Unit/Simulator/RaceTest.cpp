@@ -47,6 +47,18 @@ TEST(SimulatorRace, WarpsNeedABarrierBetweenThem) {
             "");
 }
 
+TEST(SimulatorRace, AtomicUpdatesNeedNoOrderAmongEachOther) {
+  const std::string clear = "@%p2 st.shared.b32 [%d3], 0;\n",
+                    add = "atom.shared.add.u32 %r2, [%d1], %r1;\n",
+                    read = "ld.shared.b32 %r2, [%d1];\n";
+  EXPECT_EQ(reportOn(clear + "bar.sync 0;\n" + add + add + "bar.sync 0;\n" + read), "");
+  // They are ordered after the writes and the reads of other warps, and before them.
+  expectReport(clear + add, "expects a barrier between the write of line ");
+  expectReport(clear + "bar.sync 0;\n" + add + read, "expects a barrier between the ");
+  expectReport(clear + "bar.sync 0;\n" + add + "@%p2 st.shared.b32 [%d3], %r1;\n",
+               "expects a barrier between the ");
+}
+
 TEST(SimulatorRace, NeighbouringBytesOfAWordAreNotShared) {
   EXPECT_EQ(reportOn("cvt.u64.u32 %d4, %t; add.s64 %d4, %d1, %d4; cvt.u16.u32 %h1, %r1;\n"
                      "st.shared.b8 [%d4], %h1;"),
