@@ -52,6 +52,18 @@ static std::optional<AttentionForm> getForm(PlannedAttentionOp op) {
   return AttentionForm::get(*tiles, *steps, op.getLists().size() > AttentionOperands::Slices);
 }
 
+/// Returns true if worker i of `op` has tile i and no other one.
+static bool hasOneTileEach(PlannedAttentionOp op) {
+  std::optional<std::vector<int32_t>> workers =
+      readConstantTable(op.getLists()[AttentionOperands::Workers]);
+  if (!workers)
+    return false;
+  for (auto [i, first] : llvm::enumerate(*workers))
+    if (first != static_cast<int32_t>(i))
+      return false;
+  return true;
+}
+
 AttentionShape AttentionShape::get(PlannedAttentionOp op, int64_t limit) {
   AttentionShape shape;
   const int64_t depth = lastSize(op.getQ()), cols = lastSize(op.getV());
@@ -60,6 +72,7 @@ AttentionShape AttentionShape::get(PlannedAttentionOp op, int64_t limit) {
   shape.depthSteps = llvm::divideCeil(depth, WgmmaTile::stepDepth);
   shape.element = cast<MemRefType>(op.getQ().getType()).getElementType();
   shape.form = *getForm(op);
+  shape.oneTileEach = hasOneTileEach(op);
   shape.queries = cast<MemRefType>(op.getQ().getType()).getShape().end()[-2];
   shape.cols = cast<MemRefType>(op.getK().getType()).getShape().end()[-2];
   shape.stages = mostStages;
@@ -351,7 +364,14 @@ static void emitKernel(ImplicitLocOpBuilder &b, AttentionFrame &frame) {
   frame.base = alignedSharedBase(b);
   frame.ring = StageRing(Int(b, frame.base) + frame.shape.barrierOffset(), frame.shape.stages);
   // The maps and the table of workers take time to arrive, and need no barrier.
-  frame.range = StagedTiles::rangeOfCta(b, frame.workers);
+  if (frame.shape.oneTileEach) {
+    Value tile =
+        arith::IndexCastOp::create(b, b.getI32Type(), gpu::BlockIdOp::create(b, gpu::Dimension::x));
+    Value one = i32Constant(b, 1);
+    frame.range = {tile, Int(b, tile) + one, one};
+  } else {
+    frame.range = StagedTiles::rangeOfCta(b, frame.workers);
+  }
   emitIf(b, isEqual(b, thread, i32Constant(b, 0)), [&](ImplicitLocOpBuilder &b) {
     for (Value map : {frame.q, frame.k, frame.v, frame.out})
       emitPrefetchMap(b, map);

@@ -93,6 +93,8 @@ struct AttentionShape {
   int64_t stages = 2;
   Type element;
   AttentionForm form;
+  /// True if CTA i has tile i and no other one: it need not look its tiles up.
+  bool oneTileEach = false;
   /// Queries and keys of a head.
   int64_t queries = 0, cols = 0;
 
