@@ -12,6 +12,7 @@
 #include "blocksparse/IR/DialectAttributes.h"
 #include "blocksparse/IR/LaunchAttributes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -132,6 +133,8 @@ KernelBuilder::launch(ImplicitLocOpBuilder &host, StringRef name, ValueRange ope
     emitWaitForKernelsBefore(b);
   body(b, mapping);
   gpu::ReturnOp::create(b);
+  if (startsEarly)
+    function.walk([](LLVM::LoadOp load) { load.setInvariant(false); });
 
   Value one = indexConstant(host, 1);
   Value shared = shape.sharedBytes == 0

@@ -2,15 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // The kernel that packs value blocks before a `cuda.stream` product: it copies them to the order in
-// which stages load them, and swizzles their rows. Planned blocks are gathered from the granules of
-// the stored ones.
+// which stages load them, and swizzles their rows. A warp copies a block. Planned blocks are
+// gathered from the granules of the stored ones.
 
 #include "../../Device/Loops.h"
+#include "../../Device/Warp.h"
 #include "../../OperandView.h"
 #include "../Kit/AsyncCopy.h"
 #include "../Kit/IntTable.h"
 #include "../Kit/SharedTile.h"
 #include "../Operands/StagedTiles.h"
+#include "../Planner/WarpWork.h"
 #include "StreamKernels.h"
 #include "blocksparse/Plan/Reblock.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -25,10 +27,6 @@ using ::blocksparse::Reblocking;
 
 /// Elements of a chunk (16 bytes), which a thread moves at once, and bytes of an element.
 static constexpr int64_t chunkElements = 8, elementBytes = 2;
-
-static Value toInt(ImplicitLocOpBuilder &b, Value number) {
-  return b.createOrFold<arith::IndexCastOp>(b.getI32Type(), number);
-}
 
 /// Loads `count` elements of row `row` of a block from column `col` on. It is one load if the block
 /// is not transposed, and one load for each element otherwise.
@@ -88,13 +86,6 @@ private:
 };
 } // namespace
 
-/// Returns the quotient and the remainder of an i32 by any positive constant.
-static std::pair<Value, Value> divide(ImplicitLocOpBuilder &b, Value number, int64_t by) {
-  Value divisor = i32Constant(b, by);
-  return {b.createOrFold<arith::DivUIOp>(number, divisor),
-          b.createOrFold<arith::RemUIOp>(number, divisor)};
-}
-
 Value GranuleReader::loadPart(ImplicitLocOpBuilder &b, Value planned, Value row, Value col,
                               int64_t count) const {
   const ::blocksparse::BlockShape granule = sizes.granule();
@@ -150,48 +141,45 @@ void mlir::blocksparse::device::emitPackValues(ImplicitLocOpBuilder &host, Kerne
                                                PlannedDSDOp op, Value packed) {
   Value order = op.getStages()[StageOperands::Order];
   std::optional<Reblocking> sizes = getReblocking(op);
-  int64_t size = sizes ? sizes->block : op.getBlock()[0], chunks = size / chunkElements;
-  Value blocks = memrefDim(host, packed, 0);
-  Value items = Int(host, blocks) * (size * chunks);
+  const int64_t size = sizes ? sizes->block : op.getBlock()[0], chunks = size / chunkElements;
   ValuesOrigin origin = ValuesOrigin::get(op);
-  int64_t copies = origin.headCopies;
+  const int64_t copies = origin.headCopies;
   SmallVector<Value> operands{op.getValues(), order, packed};
   if (sizes)
     operands.push_back(op.getStages()[StageOperands::Granules]);
-  kernels.launchForEach(
-      host, "pack_values", operands, items,
-      [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item) {
-        Value packedBlocks = memrefDim(b, mapping.lookup(order), 0);
-        SmallVector<Value> index =
-            splitIndex(b, item,
-                       {indexConstant(b, 1), indexConstant(b, copies), packedBlocks,
-                        indexConstant(b, size), indexConstant(b, chunks)});
-        Value batch = index[0], head = index[1], packedIndex = index[2], row = index[3];
-        IntTable table = IntTable::get(b, mapping.lookup(order));
-        Value block = toIndex(b, table.readAt(b, toInt(b, packedIndex)));
-        Value firstBlock = Int(b, head) * origin.perHead;
-        Value one = indexConstant(b, 1);
-        ValuesView values =
-            ValuesView::get(b, mapping.lookup(op.getValues()), /*lutHeads=*/0, one, one);
-        Value chunk;
-        if (sizes) {
-          IntTable granules = IntTable::get(b, mapping.lookup(operands.back()));
-          GranuleReader reader{
-              op.getTransposeValues(), *sizes, values, granules, batch, firstBlock};
-          chunk = reader.loadChunk(b, block, row, index[4]);
-        } else {
-          MatrixView source =
-              values.block(b, batch, Int(b, block) + firstBlock, op.getTransposeValues());
-          chunk = loadElements(b, source, op.getTransposeValues(), row,
-                               Int(b, index[4]) * chunkElements, chunkElements);
-        }
-        Value offset =
-            SharedTile{size, size}.offset(b, i32Constant(b, 0), toInt(b, row), toInt(b, index[4]));
-        Value first = Int(b, batch) * copies + head;
-        first = Int(b, first) * packedBlocks + packedIndex;
-        Value base = memref::ExtractAlignedPointerAsIndexOp::create(b, mapping.lookup(packed));
-        Value address = Int(b, base) + Int(b, first) * (size * size * 2);
-        address = Int(b, address) + toIndex(b, offset);
-        LLVM::StoreOp::create(b, chunk, globalPointer(b, address), /*alignment=*/16);
-      });
+  auto packBlock = [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item, Value lane) {
+    Value packedBlocks = memrefDim(b, mapping.lookup(order), 0), one = indexConstant(b, 1);
+    SmallVector<Value> index = splitIndex(b, item, {one, indexConstant(b, copies), packedBlocks});
+    Value batch = index[0];
+    IntTable table = IntTable::get(b, mapping.lookup(order));
+    Value block = toIndex(b, table.readAt(b, toInt(b, index[2])));
+    Value firstBlock = Int(b, index[1]) * origin.perHead;
+    ValuesView values =
+        ValuesView::get(b, mapping.lookup(op.getValues()), /*lutHeads=*/0, one, one);
+    auto loadChunk = [&](Value row, Value chunk) -> Value {
+      if (sizes) {
+        IntTable granules = IntTable::get(b, mapping.lookup(operands.back()));
+        GranuleReader reader{op.getTransposeValues(), *sizes, values, granules, batch, firstBlock};
+        return reader.loadChunk(b, block, row, chunk);
+      }
+      MatrixView source =
+          values.block(b, batch, Int(b, block) + firstBlock, op.getTransposeValues());
+      return loadElements(b, source, op.getTransposeValues(), row, Int(b, chunk) * chunkElements,
+                          chunkElements);
+    };
+    Value base = memref::ExtractAlignedPointerAsIndexOp::create(b, mapping.lookup(packed));
+    base = Int(b, base) + Int(b, item) * (size * size * elementBytes);
+    // The loads of all chunks are under way before the first one is stored.
+    SmallVector<std::pair<Value, Value>> loaded;
+    for (int64_t first = 0; first < size * chunks; first += warpSize) {
+      Value position = Int(b, lane) + first;
+      Value row = Int(b, position) / chunks, chunk = Int(b, position) % chunks;
+      Value offset =
+          SharedTile{size, size}.offset(b, i32Constant(b, 0), toInt(b, row), toInt(b, chunk));
+      loaded.emplace_back(Int(b, base) + toIndex(b, offset), loadChunk(row, chunk));
+    }
+    for (auto [address, chunk] : loaded)
+      LLVM::StoreOp::create(b, chunk, globalPointer(b, address), /*alignment=*/16);
+  };
+  launchWarpsEarly(host, kernels, "pack_values", operands, memrefDim(host, packed, 0), packBlock);
 }

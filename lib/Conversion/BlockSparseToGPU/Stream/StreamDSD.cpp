@@ -55,11 +55,9 @@ static Value getPacked(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Plann
   return packed;
 }
 
-void mlir::blocksparse::device::emitStream(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
-                                           PlannedDSDOp op) {
-  if (op.getStages().empty())
-    return withMadeStages(host, kernels, op,
-                          [&](PlannedDSDOp staged) { emitStream(host, kernels, staged); });
+/// Emits the product of an operation with stages.
+static void emitStaged(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedDSDOp op,
+                       LaunchMode mode) {
   StreamPlan plan = *StreamPlan::get(op, kernels.getFacts());
   bool made = false;
   Value packed = getPacked(host, kernels, op, plan, made);
@@ -75,6 +73,7 @@ void mlir::blocksparse::device::emitStream(ImplicitLocOpBuilder &host, KernelBui
   arguments.append({packed, op.getInit()});
   llvm::append_range(arguments, Epilogue::operands(op));
   LaunchShape shape{StagedTiles::blocks(host, op), plan.threads(), plan.sharedBytes()};
+  shape.mode = mode;
   gpu::GPUFuncOp kernel = kernels.launch(host, "dsd_stream", arguments, shape,
                                          [&](ImplicitLocOpBuilder &b, const IRMapping &mapping) {
                                            StreamKernel(b, op, plan, maps, packed, mapping).emit(b);
@@ -83,4 +82,13 @@ void mlir::blocksparse::device::emitStream(ImplicitLocOpBuilder &host, KernelBui
   setTensorMapArguments(kernel, maps.size());
   if (made)
     memref::DeallocOp::create(host, packed);
+}
+
+void mlir::blocksparse::device::emitStream(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
+                                           PlannedDSDOp op) {
+  if (!op.getStages().empty())
+    return emitStaged(host, kernels, op, LaunchMode::Plain);
+  withMadeStages(host, kernels, op, [&](PlannedDSDOp staged) {
+    emitStaged(host, kernels, staged, LaunchMode::Early);
+  });
 }

@@ -302,26 +302,28 @@ Value mlir::blocksparse::device::fitsWgmma(ImplicitLocOpBuilder &host,
   return fits;
 }
 
+/// Emits the product of an operation with stages.
+static void emitStaged(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedDSDOp op,
+                       LaunchMode mode);
+
 /// Emits the product with a dense operand that is first written K-major to temporary memory.
-static void emitKMajor(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedDSDOp op) {
+static void emitKMajor(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedDSDOp op,
+                       LaunchMode mode) {
   Value transposed = emitTransposed(host, kernels, op.getDense());
   auto product = cast<PlannedDSDOp>(op->clone());
   product.getDenseMutable().assign(transposed);
   product.setTransposeB(true);
-  emitWgmma(host, kernels, product);
+  emitStaged(host, kernels, product, mode);
   product->destroy();
   memref::DeallocOp::create(host, transposed);
 }
 
-void mlir::blocksparse::device::emitWgmma(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
-                                          PlannedDSDOp op) {
-  if (op.getStages().empty())
-    return withMadeStages(host, kernels, op,
-                          [&](PlannedDSDOp staged) { emitWgmma(host, kernels, staged); });
+static void emitStaged(ImplicitLocOpBuilder &host, KernelBuilder &kernels, PlannedDSDOp op,
+                       LaunchMode mode) {
   DSDPlan plan(op, kernels.getFacts().sharedMemoryPerBlock);
   // wgmma multiplies K-major bytes alone.
   if (plan.shape.elementBytes() == 1 && !plan.shape.bKMajor)
-    return emitKMajor(host, kernels, op);
+    return emitKMajor(host, kernels, op, mode);
   SmallVector<Value> maps{
       createValuesMap(host, op.getValues(), plan.values),
       createTensorMap(host, op.getDense(), DenseAxes::ofMatrices(op.getDense()), plan.dense)};
@@ -335,8 +337,19 @@ void mlir::blocksparse::device::emitWgmma(ImplicitLocOpBuilder &host, KernelBuil
   operands.push_back(op.getInit());
   llvm::append_range(operands, Epilogue::operands(op));
   WgmmaProduct(plan.shape)
-      .launch(host, kernels, "dsd_wgmma", maps, operands, StagedTiles::blocks(host, op),
-              [&](ImplicitLocOpBuilder &b, const IRMapping &mapping) {
-                return std::make_unique<DSDKernel>(b, op, plan, maps, mapping);
-              });
+      .launch(
+          host, kernels, "dsd_wgmma", maps, operands, StagedTiles::blocks(host, op),
+          [&](ImplicitLocOpBuilder &b, const IRMapping &mapping) {
+            return std::make_unique<DSDKernel>(b, op, plan, maps, mapping);
+          },
+          mode);
+}
+
+void mlir::blocksparse::device::emitWgmma(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
+                                          PlannedDSDOp op) {
+  if (!op.getStages().empty())
+    return emitStaged(host, kernels, op, LaunchMode::Plain);
+  withMadeStages(host, kernels, op, [&](PlannedDSDOp staged) {
+    emitStaged(host, kernels, staged, LaunchMode::Early);
+  });
 }

@@ -47,10 +47,11 @@ void WgmmaProduct::launch(
     ImplicitLocOpBuilder &host, KernelBuilder &kernels, StringRef name, ValueRange maps,
     ValueRange operands, Value blocks,
     function_ref<std::unique_ptr<WgmmaKernel>(ImplicitLocOpBuilder &, const IRMapping &)>
-        makeKernel) const {
+        makeKernel,
+    LaunchMode mode) const {
   SmallVector<Value> arguments(maps);
   llvm::append_range(arguments, operands);
-  LaunchShape launchShape{blocks, WgmmaShape::threads, shape.sharedBytes(), shape.cluster};
+  LaunchShape launchShape{blocks, WgmmaShape::threads, shape.sharedBytes(), shape.cluster, mode};
   auto emitKernel = [&](ImplicitLocOpBuilder &b, const IRMapping &mapping) {
     std::unique_ptr<WgmmaKernel> kernel = makeKernel(b, mapping);
     Value thread = arith::IndexCastOp::create(b, b.getI32Type(),

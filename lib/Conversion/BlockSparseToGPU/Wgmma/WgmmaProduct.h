@@ -288,7 +288,8 @@ public:
   void launch(ImplicitLocOpBuilder &host, KernelBuilder &kernels, StringRef name, ValueRange maps,
               ValueRange operands, Value blocks,
               function_ref<std::unique_ptr<WgmmaKernel>(ImplicitLocOpBuilder &, const IRMapping &)>
-                  makeKernel) const;
+                  makeKernel,
+              LaunchMode mode = LaunchMode::Plain) const;
 
 private:
   /// Describes a tile of a producer warp: the tile and the next one, the position (i32) of the tile
