@@ -18,18 +18,15 @@ int64_t blocksparse::columnTilesTogether(int64_t opRows, bool stream, int64_t cl
   return cluster > 1 ? 1 : 4;
 }
 
-/// Returns how many column tiles of a wgmma kernel, of `bytes` bytes of the dense operand each, are
-/// computed side by side: a divisor of their number, and at least `least` if that is one. Tiles
-/// are given to workers in the order of the length of their rows, so that the more of them lie side
-/// by side, the less the work of workers differs. All workers ascend along k together, and have
-/// part of these columns in flight at a time.
-static int64_t columnTilesInOrder(int64_t columnTiles, int64_t bytes, int64_t least,
-                                  const GPUFacts &gpu) {
-  const int64_t most = std::max<int64_t>(least, gpu.l2Bytes * 4 / 3 / std::max<int64_t>(1, bytes));
-  int64_t number = std::min(most, columnTiles);
-  while (columnTiles % number != 0)
-    --number;
-  return number;
+/// Returns the order of the tiles of a wgmma kernel, whose column tiles have `bytes` bytes of the
+/// dense operand each, and of which `least` are computed side by side in any case. A turn of column
+/// tiles is read by all row groups: if it and the values stay in the L2 cache, both are read from
+/// memory once. Where the whole operand almost fits, turns may be as long as they need.
+static TileOrder getTileOrder(const TileGrid &grid, int64_t bytes, int64_t least, double length,
+                              const GPUFacts &gpu) {
+  const bool fits = grid.columnTiles * bytes <= gpu.l2Bytes * 4 / 3;
+  const int64_t most = fits ? grid.columnTiles : gpu.l2Bytes * 2 / 5 / std::max<int64_t>(1, bytes);
+  return chooseTileOrder(grid, least, most, length);
 }
 
 bool blocksparse::paysToPlanAtRunTime(BlockShape block, double multiplyAdds) {
@@ -48,7 +45,7 @@ bool blocksparse::hasRunTimeBlocks(const KernelProblem &problem) {
 }
 
 RunTimeStageMemory::RunTimeStageMemory(const RunTimeStages &stages) {
-  constexpr int64_t wordBytes = sizeof(int32_t), laneCount = 32;
+  constexpr int64_t wordBytes = sizeof(int32_t);
   auto place = [&](int64_t &offset, int64_t words) {
     offset = bytes;
     bytes += words * wordBytes;
@@ -57,6 +54,10 @@ RunTimeStageMemory::RunTimeStageMemory(const RunTimeStages &stages) {
   // Neighbouring words may be read together, 16 bytes at a time.
   constexpr int64_t together = 4;
   place(left, (stages.bundleRows() + together - 1) / together * together);
+  for (int64_t *field : {&tile, &first, &count})
+    place(*field, stages.bundleRows());
+  place(lengths, stages.transposeValues ? stages.tiles : 0);
+  classes = bytes;
   place(found, stages.placesOfBundle());
   place(taken, stages.placesOfBundle());
   place(used, panels);
@@ -65,10 +66,11 @@ RunTimeStageMemory::RunTimeStageMemory(const RunTimeStages &stages) {
   place(jumps, panels);
   place(starts, (panels + recordsOfJump - 1) / recordsOfJump);
   place(cuts, panels + 1);
-  place(sums, stages.threads() / laneCount);
-  place(numUsed, 1);
-  place(numRecords, 1);
-  place(numStarts, 1);
+  // The numbers of each class stand where the parts from `found` on stand later.
+  bytes = std::max(bytes, classes + stages.threads() * stages.classWordsOfThread() * wordBytes);
+  place(sums, stages.warps());
+  for (int64_t *number : {&numUsed, &numRecords, &numStarts, &numBefore, &numBlocks})
+    place(*number, 1);
 }
 
 int64_t RunTimeStages::sharedBytes() const { return RunTimeStageMemory(*this).bytes; }
@@ -110,9 +112,9 @@ std::string RunTimeStages::check() const {
                                                       text(space.heads));
   if (workers < 1)
     return expects("at least 1 worker", text(workers));
-  if (together < 1 || space.columnTiles % together != 0)
+  if (order.together < 1 || space.columnTiles % order.together != 0)
     return expects("column tiles side by side that divide " + text(space.columnTiles),
-                   text(together));
+                   text(order.together));
   if (std::string fault = checkRecords(*this); !fault.empty())
     return fault;
   if (denseBlocks > maxBundleBlocks / bundleRows())
@@ -160,15 +162,17 @@ std::optional<RunTimeStages> RunTimeStages::get(const KernelProblem &problem,
   }
   const int64_t cluster = getClusterSize(schedule);
   stages.workers = std::max<int64_t>(1, gpu.multiprocessors / cluster);
-  stages.together = columnTilesTogether(block.rows, stages.isStream(), cluster);
-  if (const auto *wgmma = schedule.getIf<WgmmaParams>()) {
-    constexpr int64_t bytesPerElement = 2;
-    const int64_t cols = wgmma->tile.cols * wgmma->cluster;
-    stages.together = columnTilesInOrder(space.columnTiles, problem.depth * cols * bytesPerElement,
-                                         stages.together, gpu);
-  }
   if (std::string fault = stages.check(); !fault.empty())
     return fail(fault);
+  const int64_t together = columnTilesTogether(block.rows, stages.isStream(), cluster);
+  if (const auto *wgmma = schedule.getIf<WgmmaParams>()) {
+    constexpr int64_t bytesPerElement = 2;
+    // The density that schedules of run-time patterns are chosen for.
+    constexpr double density = .25;
+    const int64_t cols = wgmma->tile.cols * wgmma->cluster;
+    stages.order = getTileOrder(stages.grid(), problem.depth * cols * bytesPerElement, together,
+                                density * static_cast<double>(stages.denseBlocks), gpu);
+  }
   if (stages.sharedBytes() > gpu.sharedMemoryPerBlock)
     return fail(
         expects("a reduction whose panels fit " + text(gpu.sharedMemoryPerBlock) +

@@ -17,6 +17,7 @@
 
 #include "blocksparse/Plan/KernelFamilies.h"
 #include "blocksparse/Plan/Stages.h"
+#include "blocksparse/Plan/TileOrder.h"
 
 #include <bit>
 
@@ -38,24 +39,6 @@ inline int32_t lengthClass(int32_t length) {
   return std::bit_cast<int32_t>(static_cast<float>(length)) >> lengthClassShift;
 }
 
-/// Describes a block row at its place in the order of lengths: its index, or -1 for a free place;
-/// the number of blocks at the places before; and its entries in the row LUT.
-struct RankedRow {
-  int32_t tile, before, first, count;
-};
-
-/// Names the words of a RankedRow. The table has one row more than there are places.
-struct RankedRowTable {
-  using Row = RankedRow;
-  enum Field : int64_t { Tile, Before, First, Count };
-  static constexpr int64_t columns = 4;
-};
-static_assert(hasColumns<RankedRowTable>(RankedRowTable::Count));
-static_assert(RankedRowTable::Tile == wordAt(offsetof(RankedRow, tile)));
-static_assert(RankedRowTable::Before == wordAt(offsetof(RankedRow, before)));
-static_assert(RankedRowTable::First == wordAt(offsetof(RankedRow, first)));
-static_assert(RankedRowTable::Count == wordAt(offsetof(RankedRow, count)));
-
 /// Returns the number of column tiles that are computed side by side, for block rows of `opRows`
 /// rows and clusters of `cluster` CTAs. Two of them halve what is read of the values from memory;
 /// four are better for pairs of block rows of 64 (measured, see docs/Performance.md). Pairs in
@@ -70,10 +53,12 @@ bool paysToPlanAtRunTime(BlockShape block, double multiplyAdds);
 /// 32, or multiples of 64 of which row groups hold two or an even number of slabs.
 bool hasRunTimeBlocks(const KernelProblem &problem);
 
-/// Describes the stages that the device makes of a row LUT.
+/// Describes the stages that the device makes of the rows of a run-time pattern.
 struct RunTimeStages {
+  static constexpr int64_t laneCount = 32;
+
   /// Shape of the stored blocks. If `transposeValues` is true, op(V) is the transpose of the
-  /// values.
+  /// values, and the block rows of op(S) are block columns of the pattern.
   BlockShape block;
   bool transposeValues = false;
   /// Block rows of op(S) and of the dense factor.
@@ -83,14 +68,27 @@ struct RunTimeStages {
   int64_t panels = 0, places = 0, groupRows = 0;
   bool byPanel = false;
   TileSpace space;
-  /// Column tiles that are computed side by side (WorkOptions::columnTilesTogether; divides their
-  /// number), and the number of workers.
-  int64_t together = 1, workers = 1;
+  /// The order in which workers take tiles, and their number.
+  TileOrder order;
+  int64_t workers = 1;
 
   bool isStream() const { return panels > 0; }
-  /// Returns the threads of a CTA of the kernel that fills records: a stream kernel has a warp for
-  /// each of up to 32 block rows.
-  int64_t threads() const { return isStream() ? 1024 : 256; }
+  /// Return the threads and the warps of a CTA of the planner: a stream kernel has a warp for each
+  /// of up to 32 block rows, and the blocks of columns are found among all blocks.
+  int64_t threads() const { return isStream() || transposeValues ? 1024 : 256; }
+  int64_t warps() const { return threads() / laneCount; }
+  /// Returns the number of classes of lengths; longer rows than one with every block share the last
+  /// class.
+  int64_t lengthClasses() const {
+    return lengthClass(static_cast<int32_t>(denseBlocks)) - lengthClass(1) + 2;
+  }
+  /// Returns the number of neighbouring block rows that one warp ranks, a multiple of its lanes.
+  int64_t rowsOfWarp() const { return (tiles + threads() - 1) / threads() * laneCount; }
+  /// Returns how many words a thread sums up of those that count the rows of each class and warp.
+  /// The number is odd, so that the lanes of a warp read from different banks.
+  int64_t classWordsOfThread() const {
+    return (lengthClasses() * warps() + threads() - 1) / threads() | 1;
+  }
   /// Returns the shape of the records of a stream kernel.
   StreamShape shape() const {
     StreamShape shape{block.rows, groupRows, panels, places};
@@ -114,6 +112,8 @@ struct RunTimeStages {
   int64_t recordInts() const {
     return isStream() ? shape().recordInts() : WgmmaRecordTable::columns;
   }
+  /// Returns the tiles of one matrix.
+  TileGrid grid() const { return {groups(), space.columnTiles, workers}; }
   /// Returns the tiles of a row group, and of all.
   int64_t tilesOfGroup() const { return space.columnTiles * space.batches * space.heads; }
   int64_t numTiles() const { return groups() * tilesOfGroup(); }
@@ -153,6 +153,15 @@ struct RunTimeStageMemory {
 
   /// For each block row of the bundle, and for padding: 1 if it has blocks for another pass.
   int64_t left = 0;
+  /// For each block row of the bundle: its index, or -1 for a free place, and its first entry and
+  /// their number.
+  int64_t tile = 0, first = 0, count = 0;
+  /// If block rows are columns of the pattern, for each of them: the number of its blocks, and
+  /// later its place in the bundle, or -1.
+  int64_t lengths = 0;
+  /// For each class of lengths, the longest first, and each warp: the number of rows, and later
+  /// their first place. These words are free again when `found` is written, and share its memory.
+  int64_t classes = 0;
   /// For each block row of the bundle and each panel: the value block of this pass, and that of the
   /// pass before.
   int64_t found = 0, taken = 0;
@@ -170,6 +179,8 @@ struct RunTimeStageMemory {
   int64_t sums = 0;
   /// The number of panels that have a block, of records, and of `starts`.
   int64_t numUsed = 0, numRecords = 0, numStarts = 0;
+  /// The number of blocks in the bundles before, and in this one.
+  int64_t numBefore = 0, numBlocks = 0;
   int64_t bytes = 0;
 };
 

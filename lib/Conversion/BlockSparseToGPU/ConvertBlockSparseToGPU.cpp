@@ -54,9 +54,14 @@ struct LowerToKernels : ConversionPattern {
     auto module = op->getParentOfType<ModuleOp>();
     if (!module)
       return rewriter.notifyMatchFailure(op, "expects a module around the operation");
-    ImplicitLocOpBuilder host(op->getLoc(), rewriter);
     KernelBuilder kernels(module, target);
-    emitKernels(host, kernels, op);
+    if (auto lut = dyn_cast<BsrRowLutOp>(op)) {
+      for (PlannedDSDOp reader : emitWithReaders(rewriter, kernels, lut))
+        rewriter.eraseOp(reader);
+    } else {
+      ImplicitLocOpBuilder host(op->getLoc(), rewriter);
+      emitKernels(host, kernels, op);
+    }
     rewriter.eraseOp(op);
     return success();
   }

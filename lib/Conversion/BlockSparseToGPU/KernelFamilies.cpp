@@ -6,6 +6,7 @@
 #include "Attention/AttentionKernels.h"
 #include "Mma/MmaKernels.h"
 #include "Operands/AlignedOperands.h"
+#include "Planner/RowLutReaders.h"
 #include "Rows/RowKernels.h"
 #include "Simt/SimtKernels.h"
 #include "Skinny/SkinnyKernels.h"
@@ -13,6 +14,7 @@
 #include "Wgmma/WgmmaKernels.h"
 #include "blocksparse/IR/KernelProblem.h"
 #include "blocksparse/IR/PlannedOps.h"
+#include "blocksparse/IR/RunTimeStages.h"
 #include "mlir/IR/Diagnostics.h"
 
 using namespace mlir;
@@ -210,9 +212,18 @@ mlir::blocksparse::device::getKernelChain(const ::blocksparse::GPUFacts &facts, 
   return chain;
 }
 
+/// Returns true if kernels of the family have stages, which the device may make.
+static bool hasStages(const FamilyKernel &kernel) {
+  return kernel.family == FamilyKind::Wgmma || kernel.family == FamilyKind::Stream;
+}
+
 static void emitChain(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Operation *op,
                       ArrayRef<const FamilyKernel *> chain) {
   const FamilyKernel &kernel = *chain.front();
+  if (readsIndices(op) && !hasStages(kernel))
+    return withRowTables(
+        host, cast<PlannedDSDOp>(op), [&](BsrRowLutOp lut) { emitSimt(host, kernels, lut); },
+        [&](PlannedDSDOp product) { emitChain(host, kernels, product, chain); });
   if (!kernel.fitsAtRunTime)
     return kernel.emit(host, kernels, op);
   emitFastOrFallback(
@@ -284,4 +295,29 @@ void mlir::blocksparse::device::emitKernels(ImplicitLocOpBuilder &host, KernelBu
       continue;
     emitChain(host, kernels, op, chain);
   }
+}
+
+SmallVector<PlannedDSDOp> mlir::blocksparse::device::emitWithReaders(OpBuilder &builder,
+                                                                     KernelBuilder &kernels,
+                                                                     BsrRowLutOp lut) {
+  const ::blocksparse::GPUFacts &facts = kernels.getFacts();
+  SmallVector<PlannedDSDOp> readers = getIndexReaders(lut);
+  llvm::erase_if(readers, [&](PlannedDSDOp reader) {
+    return !isPlannedAtRunTime(reader) ||
+           !getKernelChain(facts, reader, KernelPart::ZeroRepair).empty() ||
+           !hasStages(*getKernelChain(facts, reader, KernelPart::Result).front());
+  });
+  auto emitAt = [&](Operation *op) {
+    builder.setInsertionPoint(op);
+    ImplicitLocOpBuilder host(op->getLoc(), builder);
+    emitKernels(host, kernels, op);
+  };
+  const bool hasTables = readers.empty() || hasOtherReaders(lut, readers);
+  if (hasTables)
+    emitAt(lut);
+  for (PlannedDSDOp reader : readers) {
+    setReadsIndices(reader, hasTables);
+    emitAt(reader);
+  }
+  return readers;
 }

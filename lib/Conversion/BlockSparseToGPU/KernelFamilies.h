@@ -15,6 +15,7 @@
 #define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_KERNELFAMILIES_H
 
 #include "KernelBuilder.h"
+#include "blocksparse/IR/BlockSparseOps.h"
 
 namespace mlir::blocksparse::device {
 
@@ -66,6 +67,12 @@ SmallVector<const FamilyKernel *> getKernelChain(const ::blocksparse::GPUFacts &
 /// its result is not empty. Warns if the schedule asks for tensor cores, but only scalar kernels
 /// support the operation.
 void emitKernels(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Operation *op);
+
+/// Emits the kernels of a row LUT, and those of the products whose planner reads its indices, each
+/// where its operation stands. The row LUT has none if nothing else reads it. Returns the products,
+/// whose kernels must not be emitted again.
+SmallVector<PlannedDSDOp> emitWithReaders(OpBuilder &builder, KernelBuilder &kernels,
+                                          BsrRowLutOp lut);
 
 } // namespace mlir::blocksparse::device
 

@@ -31,6 +31,17 @@ func.func @paired(%s: tensor<320x256xf16, #blocksparse.bsr<64x64>>, %d: tensor<2
   return %0 : tensor<320x192xf16>
 }
 
+// A warp of the planner ranks more rows than it has lanes.
+func.func @tall(%s: tensor<19200x192xf16, #blocksparse.bsr<64x64>>, %d: tensor<192x64xf16>) -> tensor<19200x64xf16> {
+  %0 = blocksparse.dsd %s, %d {schedule = #blocksparse.schedule<cuda.wgmma, tile = 128x64>} : (tensor<19200x192xf16, #blocksparse.bsr<64x64>>, tensor<192x64xf16>) -> tensor<19200x64xf16>
+  return %0 : tensor<19200x64xf16>
+}
+
+func.func @broad(%s: tensor<32x17600xf16, #blocksparse.bsr<16x16>>, %d: tensor<64x32xf16>) -> tensor<64x17600xf16> {
+  %0 = blocksparse.dds %d, %s {schedule = #blocksparse.schedule<cuda.stream, tile = 64x64, panels = 2, stages = 2, warps = 4>} : (tensor<64x32xf16>, tensor<32x17600xf16, #blocksparse.bsr<16x16>>) -> tensor<64x17600xf16>
+  return %0 : tensor<64x17600xf16>
+}
+
 // A block row has two row groups, and a block two records in each.
 func.func @lone(%s: tensor<512x256xf16, #blocksparse.bsr<256x128>>, %d: tensor<256x128xf16>) -> tensor<512x128xf16> {
   %0 = blocksparse.dsd %s, %d {schedule = #blocksparse.schedule<cuda.wgmma, tile = 128x64>} : (tensor<512x256xf16, #blocksparse.bsr<256x128>>, tensor<256x128xf16>) -> tensor<512x128xf16>

@@ -3,6 +3,7 @@
 """Runs the planner of run-time-tables.mlir for several patterns, and prints the tables that it made as constants of
 planned operations, which blocksparse-verify-plan checks against the row LUT."""
 
+import math
 import random
 import re
 import struct
@@ -11,21 +12,28 @@ import sys
 from launcher import Driver, Program, Tensor
 from run_time_patterns import patterns
 
-# Axes of the operands of fill_stages : entries, ranked rows, and the tables of stages.
-AXES = {"entries": 2, "ranked": 2, "tiles": 2, "workers": 1, "records": 2, "rows": 2, "order": 1}
-# Block rows and columns of the pattern of each function.
-GRIDS = {"stream": (7, 37), "columns": (9, 5), "paired": (5, 4), "lone": (2, 2)}
+# Axes of the operands of plan_stages: the indices, and the tables of stages.
+AXES = {"crow": 1, "col": 1, "tiles": 2, "workers": 1, "records": 2, "rows": 2, "order": 1}
+# Block rows and columns of the pattern of each function. A warp of the planner ranks more than one step of rows of
+# `tall`, and of its columns of `broad`.
+GRIDS = {"stream": (7, 37), "columns": (9, 5), "paired": (5, 4), "lone": (2, 2), "tall": (300, 3), "broad": (2, 1100)}
+# Functions whose reduction goes over the columns of a pattern.
+BY_COLUMNS = {"columns", "broad"}
+# Large patterns take long on the simulated GPU.
+LARGE = {"tall": ["random", "empty"], "broad": ["random"]}
 
 
 class Table:
-    """A contiguous table of i32 in device memory."""
+    """A contiguous table of i32."""
 
-    def __init__(self, driver, address, sizes):
-        count = 1
-        for size in sizes:
-            count *= size
+    def __init__(self, sizes, words):
+        self.sizes, self.words = list(sizes), words
+
+    @classmethod
+    def download(cls, driver, address, sizes):
+        count = math.prod(sizes)
         data = driver.download(address, 4 * count) if count else b""
-        self.sizes, self.words = list(sizes), struct.unpack(f"<{count}i", data)
+        return cls(sizes, struct.unpack(f"<{count}i", data))
 
     def cut(self, rows):
         """Keeps the first rows."""
@@ -51,9 +59,7 @@ class Planner(Program):
     def launch(self, step, get):
         super().launch(step, get)
         words = list(map(get, step["arguments"]))
-        if step["launch"].endswith("rank_rows"):
-            self.segments = self.read(words, [2])[0]
-        elif step["launch"].endswith("fill_stages"):
+        if step["launch"].endswith("plan_stages"):
             self.made = dict(zip(AXES, self.read(words, AXES.values())))
 
     def read(self, words, axes):
@@ -61,18 +67,31 @@ class Planner(Program):
         tables = []
         for rank in axes:
             assert words[2] == 0
-            tables.append(Table(self.driver, words[1], words[3:3 + rank]))
+            tables.append(Table.download(self.driver, words[1], words[3:3 + rank]))
             words = words[3 + 2 * rank:]
         return tables
 
 
-def describe(planner, name, plan, blocks):
+def row_lut(columns, by_columns, cols):
+    """Returns the segments and the entries of the rows, or the columns, of a pattern."""
+    rows, block = [[] for _ in range(cols if by_columns else len(columns))], 0
+    for row, listed in enumerate(columns):
+        for column in listed:
+            rows[column if by_columns else row].append((row if by_columns else column, block))
+            block += 1
+    segments, entries = [], []
+    for tile, row in enumerate(rows):
+        segments += [tile, 0, len(entries) // 2, len(row), -1]
+        entries += [word for entry in row for word in entry]
+    return {"segments": Table([len(rows), 5], segments), "entries": Table([block, 2], entries)}
+
+
+def describe(planner, name, plan, blocks, lut):
     """Returns the function of the planned operation of `plan` with the tables of the last call."""
-    tables = {"segments": planner.segments, **planner.made}
-    del tables["ranked"]
-# Entries and places behind the blocks of the pattern are spare.
+    tables = {**lut, **planner.made}
+    del tables["crow"], tables["col"]
+# Places behind the blocks of the pattern are spare.
     assert all(word == 0 for word in tables["order"].words[blocks:]) or len(tables["order"].words) == 1
-    tables["entries"].cut(blocks)
     if "cuda.stream" in plan["attributes"]:
         tables["order"].cut(blocks)
     else:
@@ -114,7 +133,7 @@ def main():
         code = "q" if plan["index"] == "i64" else "i"
         for name, columns, room in patterns(rows, cols, rng):
 # Tables of the compiler have no block twice.
-            if name == "twice":
+            if name == "twice" or name not in LARGE.get(function, [name]):
                 continue
             offsets, flat = [0], []
             for row in columns:
@@ -136,7 +155,8 @@ def main():
             parameters = next(f for f in planner.description["functions"] if f["name"] == function)["parameters"]
             named = {p["name"]: argument for p, argument in zip(parameters, arguments.values())}
             planner.call(function, **named)
-            print(describe(planner, f"{function}_{name}", plan, len(flat) - room))
+            lut = row_lut(columns, function in BY_COLUMNS, cols)
+            print(describe(planner, f"{function}_{name}", plan, len(flat) - room, lut))
 
 
 if __name__ == "__main__":

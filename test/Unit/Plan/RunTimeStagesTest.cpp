@@ -79,11 +79,13 @@ TEST(RunTimeStages, PartsOfSharedMemoryDoNotOverlap) {
   const RunTimeStageMemory memory(stages);
   const int64_t panels = stages.denseBlocks, all = 20 * 257;
   const std::pair<int64_t, int64_t> parts[] = {
-      {memory.left, 20},      {memory.found, all},         {memory.taken, all},
-      {memory.used, panels},  {memory.before, panels + 1}, {memory.next, panels + 1},
-      {memory.jumps, panels}, {memory.starts, panels / 8}, {memory.cuts, panels + 1},
-      {memory.sums, 32},      {memory.numUsed, 1},         {memory.numRecords, 1},
-      {memory.numStarts, 1}};
+      {memory.left, 20},         {memory.tile, 20},      {memory.first, 20},
+      {memory.count, 20},        {memory.lengths, 0},    {memory.found, all},
+      {memory.taken, all},       {memory.used, panels},  {memory.before, panels + 1},
+      {memory.next, panels + 1}, {memory.jumps, panels}, {memory.starts, panels / 8},
+      {memory.cuts, panels + 1}, {memory.sums, 32},      {memory.numUsed, 1},
+      {memory.numRecords, 1},    {memory.numStarts, 1},  {memory.numBefore, 1},
+      {memory.numBlocks, 1}};
   int64_t end = 0;
   for (const auto &[offset, words] : parts) {
     EXPECT_EQ(offset, end);
@@ -91,6 +93,36 @@ TEST(RunTimeStages, PartsOfSharedMemoryDoNotOverlap) {
   }
   EXPECT_EQ(memory.bytes, end);
   EXPECT_EQ(stages.sharedBytes(), end);
+  // The words of the classes are used before those from `found` on, and end before the others.
+  EXPECT_EQ(memory.classes, memory.found);
+  EXPECT_LE(memory.classes + stages.threads() * stages.classWordsOfThread() * 4, memory.sums);
+
+  // Few panels need less room than the classes; columns have a word each.
+  RunTimeStages few = makeStream();
+  few.transposeValues = true;
+  few.denseBlocks = 2;
+  const RunTimeStageMemory small(few);
+  EXPECT_EQ(small.found - small.lengths, few.tiles * 4);
+  EXPECT_EQ(small.classes + few.threads() * few.classWordsOfThread() * 4, small.sums);
+}
+
+TEST(RunTimeStages, EveryRowHasAPlaceAmongTheClasses) {
+  RunTimeStages stages = makeStream();
+  EXPECT_EQ(stages.threads(), 1024);
+  EXPECT_EQ(stages.rowsOfWarp(), 32);
+  // Lengths of 0 and of 1 to 256, of which each power of two begins eight classes.
+  EXPECT_EQ(stages.lengthClasses(), 1 + 8 * 8 + 1);
+  EXPECT_EQ(stages.classWordsOfThread(), 3);
+  EXPECT_GE(stages.threads() * stages.classWordsOfThread(),
+            stages.lengthClasses() * stages.warps());
+  stages.tiles = 1025;
+  EXPECT_EQ(stages.rowsOfWarp(), 64);
+  RunTimeStages wgmma = makeWgmma({64, 64});
+  EXPECT_EQ(wgmma.threads(), 256);
+  EXPECT_EQ(wgmma.rowsOfWarp(), 32);
+  EXPECT_EQ(wgmma.classWordsOfThread() % 2, 1);
+  wgmma.transposeValues = true;
+  EXPECT_EQ(wgmma.threads(), 1024);
 }
 
 TEST(RunTimeStages, SizesThatDoNotFitAreFaults) {
@@ -105,7 +137,7 @@ TEST(RunTimeStages, SizesThatDoNotFitAreFaults) {
             "expects a space of 3 positive sizes, but got 32, 0 and 1");
   EXPECT_EQ(faultOf([](RunTimeStages &s) { s.workers = 0; }),
             "expects at least 1 worker, but got 0");
-  EXPECT_EQ(faultOf([](RunTimeStages &s) { s.together = 3; }),
+  EXPECT_EQ(faultOf([](RunTimeStages &s) { s.order.together = 3; }),
             "expects column tiles side by side that divide 32, but got 3");
   EXPECT_EQ(faultOf([](RunTimeStages &s) { s.groupRows = 33; }),
             "expects row groups of 1 to 32 block rows, an even number with by_panel, but got 33");
@@ -151,7 +183,7 @@ TEST(RunTimeStages, FollowsTheScheduleOrSaysWhyNot) {
   EXPECT_NE(reason.find("bytes of shared memory of the planner"), std::string::npos) << reason;
 }
 
-TEST(RunTimeStages, LongRowsOfAsManyColumnTilesAsFitTheCacheGoFirst) {
+TEST(RunTimeStages, TurnsOfColumnTilesFitTheCache) {
   KernelProblem problem;
   problem.kind = ProblemKind::Reduction;
   problem.block = {128, 128};
@@ -161,12 +193,13 @@ TEST(RunTimeStages, LongRowsOfAsManyColumnTilesAsFitTheCacheGoFirst) {
     return RunTimeStages::get(problem, Schedule(KernelFamily::CUDAWgmma, params),
                               {size / (params.tile.cols * params.cluster)}, test::hopper, reason)
         .value()
-        .together;
+        .order.together;
   };
   const WgmmaParams cluster{{128, 256}, 4, /*gather=*/false, 2}, narrow{{128, 64}, 4};
+  // All of the dense operand fits, or no more than two fifths of the cache are taken.
   EXPECT_EQ(together(4096, cluster), 8);
-  EXPECT_EQ(together(8192, cluster), 8);
-  EXPECT_EQ(together(4096, narrow), 64);
+  EXPECT_EQ(together(8192, cluster), 2);
+  EXPECT_LE(together(8192, narrow), 16);
   // A single column tile is larger than the cache.
   EXPECT_EQ(together(131072, cluster), 2);
 }

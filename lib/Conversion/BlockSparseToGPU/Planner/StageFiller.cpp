@@ -5,6 +5,7 @@
 
 #include "../../Device/Loops.h"
 #include "../../Device/Warp.h"
+#include "RowRanker.h"
 #include "WarpWork.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -15,7 +16,6 @@
 using namespace mlir;
 using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::device;
-using ::blocksparse::RankedRowTable;
 using ::blocksparse::RunTimeStageMemory;
 using ::blocksparse::RunTimeStages;
 using ::blocksparse::StageTileTable;
@@ -30,20 +30,18 @@ static constexpr int64_t entriesTogether = 4;
 static constexpr int64_t none = std::numeric_limits<int32_t>::max();
 
 StageFiller::StageFiller(ImplicitLocOpBuilder &b, const RunTimeStages &stages,
-                         const StageFillerTables &tables)
-    : stages(stages), memory(stages), shared(b), entries(tables.entries), ranked(tables.ranked),
-      tiles(tables.tiles), workers(tables.workers), records(tables.records), rows(tables.rows),
-      order(tables.order) {
+                         const RowSource &source, const StageFillerTables &tables)
+    : stages(stages), memory(stages), shared(b), source(source), tiles(tables.tiles),
+      workers(tables.workers), records(tables.records), rows(tables.rows), order(tables.order) {
   thread = toInt(b, gpu::ThreadIdOp::create(b, gpu::Dimension::x));
   warp = makeUniform(b, Int(b, thread) / warpSize);
   lane = Int(b, thread) % warpSize;
   bundle = toInt(b, gpu::BlockIdOp::create(b, gpu::Dimension::x));
-  Value first = Int(b, bundle) * stages.bundleRows();
-  firstBlock = ranked.load(b, first, RankedRowTable::Before);
-  Value end = ranked.load(b, Int(b, first) + stages.bundleRows(), RankedRowTable::Before);
-  // Segments that overlap may have more entries than there are.
-  fits = compare(b, arith::CmpIPredicate::sge, entries.rows(b), end);
-  blocks = Int(b, end) - firstBlock;
+  RowRanker(b, stages, source, thread, bundle).emit(b);
+  firstBlock = single(b, memory.numBefore);
+  blocks = single(b, memory.numBlocks);
+  // Rows that overlap may have more entries than there are.
+  fits = compare(b, arith::CmpIPredicate::sge, source.capacity(b), Int(b, firstBlock) + blocks);
 }
 
 Value StageFiller::word(ImplicitLocOpBuilder &b, int64_t part, Value index) const {
@@ -69,10 +67,6 @@ std::pair<Value, Value> StageFiller::foundAt(ImplicitLocOpBuilder &b, Value row,
   return {value, compare(b, arith::CmpIPredicate::ne, value, constant(b, none))};
 }
 
-Value StageFiller::rowField(ImplicitLocOpBuilder &b, Value row, RankedRowTable::Field field) const {
-  return ranked.load(b, Int(b, bundle) * stages.bundleRows() + row, field);
-}
-
 Value StageFiller::firstRecord(ImplicitLocOpBuilder &b, int64_t number) const {
   const int64_t perBlock = stages.recordsOfBlock(), inBundle = stages.bundleGroups();
   Value before = Int(b, firstBlock) * (perBlock * inBundle) + Int(b, bundle) * inBundle;
@@ -83,7 +77,7 @@ void StageFiller::writeSlabs(ImplicitLocOpBuilder &b) const {
   const int64_t slabs = stages.isStream() ? 1 : stages.slabs();
   const int64_t size = stages.groupSize();
   forEach(b, constant(b, stages.bundleRows()), [&](ImplicitLocOpBuilder &b, Value row) {
-    Value tile = rowField(b, row, RankedRowTable::Tile);
+    Value tile = word(b, memory.tile, row);
     if (slabs == 1)
       return rows.store(b, tile, bundle, row);
     for (int64_t slab = 0; slab < slabs; ++slab) {
@@ -98,7 +92,7 @@ void StageFiller::clear(ImplicitLocOpBuilder &b) const {
     setWord(b, memory.found, place, constant(b, none));
   });
   forEach(
-      b, constant(b, (memory.found - memory.left) / wordBytes),
+      b, constant(b, (memory.tile - memory.left) / wordBytes),
       [&](ImplicitLocOpBuilder &b, Value row) { setWord(b, memory.left, row, constant(b, 0)); });
 }
 
@@ -110,51 +104,59 @@ Value StageFiller::blocksLeft(ImplicitLocOpBuilder &b) const {
                   });
 }
 
-void StageFiller::offer(ImplicitLocOpBuilder &b) const {
-  Value zero = constant(b, 0), capacity = entries.rows(b);
-  auto offerBlock = [&](ImplicitLocOpBuilder &b, Value row, Value panel, Value value) {
-    Value place = placeOf(b, row, panel);
-    emitIf(b, isLess(b, word(b, memory.taken, place), value), [&](ImplicitLocOpBuilder &b) {
-      Value before = shared.update(b, memory.found, place, LLVM::AtomicBinOp::min, value);
+void StageFiller::offerBlock(ImplicitLocOpBuilder &b, Value row,
+                             const RowSource::Entry &block) const {
+  Value valid = both(b, isInside(b, block.panel, constant(b, stages.denseBlocks)),
+                     isInside(b, block.value, source.capacity(b)));
+  emitIf(b, valid, [&](ImplicitLocOpBuilder &b) {
+    Value place = placeOf(b, row, block.panel);
+    Value isNext = isLess(b, word(b, memory.taken, place), block.value);
+    emitIf(b, isNext, [&](ImplicitLocOpBuilder &b) {
+      Value before = shared.update(b, memory.found, place, LLVM::AtomicBinOp::min, block.value);
       // Two blocks may have the same place: this pass takes one and leaves the other to the next.
       Value taken = compare(b, arith::CmpIPredicate::ne, before, constant(b, none));
       emitIf(b, taken, [&](ImplicitLocOpBuilder &b) {
         shared.update(b, memory.left, row, LLVM::AtomicBinOp::max, constant(b, 1));
       });
     });
-  };
+  });
+}
+
+void StageFiller::offerEntries(ImplicitLocOpBuilder &b, Value row, Value first, Value end) const {
   // The loads of all entries are under way before the first one is waited for.
-  auto offerEntries = [&](ImplicitLocOpBuilder &b, Value row, Value first, Value end) {
-    struct Loaded {
-      Value panel, value, valid;
-    };
-    SmallVector<Loaded> loaded;
-    for (int64_t i = 0; i < entriesTogether; ++i) {
-      Value entry = Int(b, first) + i * warpSize;
-      Value there = isLess(b, entry, end);
-      Value known = select(b, there, entry, first);
-      Value panel = entries.load(b, known, EntryTable::Dense);
-      Value value = entries.load(b, known, EntryTable::Value);
-      Value valid = both(b, isInside(b, panel, constant(b, stages.denseBlocks)),
-                         isInside(b, value, capacity));
-      loaded.push_back({panel, value, both(b, there, valid)});
-    }
-    for (const Loaded &entry : loaded)
-      emitIf(b, entry.valid,
-             [&](ImplicitLocOpBuilder &b) { offerBlock(b, row, entry.panel, entry.value); });
-  };
-  Value warps = constant(b, stages.threads() / warpSize);
-  emitLoop(
-      b, warp, constant(b, stages.bundleRows()), warps, [&](ImplicitLocOpBuilder &b, Value row) {
-        Value there =
-            compare(b, arith::CmpIPredicate::sge, rowField(b, row, RankedRowTable::Tile), zero);
-        Value first = rowField(b, row, RankedRowTable::First);
-        Value end = Int(b, first) + rowField(b, row, RankedRowTable::Count);
-        emitIf(b, both(b, there, fits), [&](ImplicitLocOpBuilder &b) {
+  SmallVector<RowSource::Entry> loaded;
+  for (int64_t i = 0; i < entriesTogether; ++i) {
+    Value position = Int(b, first) + i * warpSize;
+    loaded.push_back(source.entry(b, select(b, isLess(b, position, end), position, first)));
+  }
+  for (auto [i, entry] : llvm::enumerate(loaded)) {
+    Value position = Int(b, first) + static_cast<int64_t>(i) * warpSize;
+    emitIf(b, isLess(b, position, end),
+           [&, entry = entry](ImplicitLocOpBuilder &b) { offerBlock(b, row, entry); });
+  }
+}
+
+void StageFiller::offer(ImplicitLocOpBuilder &b) const {
+  Value zero = constant(b, 0), bundleRows = constant(b, stages.bundleRows());
+  emitIf(b, fits, [&](ImplicitLocOpBuilder &b) {
+    if (source.getKind() == RowSource::Kind::Columns)
+      return forEachColumn(b, source, thread, stages.threads(),
+                           [&](ImplicitLocOpBuilder &b, Value block, Value column) {
+                             Value isColumn = isInside(b, column, constant(b, stages.tiles));
+                             Value row = word(b, memory.lengths, select(b, isColumn, column, zero));
+                             emitIf(b, both(b, isColumn, isInside(b, row, bundleRows)),
+                                    [&](ImplicitLocOpBuilder &b) {
+                                      offerBlock(b, row, {source.rowOf(b, block), block});
+                                    });
+                           });
+    emitLoop(
+        b, warp, bundleRows, constant(b, stages.warps()), [&](ImplicitLocOpBuilder &b, Value row) {
+          Value first = word(b, memory.first, row);
+          Value end = Int(b, first) + word(b, memory.count, row);
           emitLoop(b, Int(b, first) + lane, end, constant(b, entriesTogether * warpSize),
                    [&](ImplicitLocOpBuilder &b, Value entry) { offerEntries(b, row, entry, end); });
         });
-      });
+  });
 }
 
 Value StageFiller::blocksOf(ImplicitLocOpBuilder &b, Value panel) const {
@@ -170,35 +172,24 @@ void StageFiller::listPanels(ImplicitLocOpBuilder &b) const {
   // One word sums both numbers: panels in its upper half, blocks in its lower half.
   constexpr int64_t onePanel = ::blocksparse::maxBundleBlocks + 1;
   Value zero = constant(b, 0), panels = constant(b, stages.denseBlocks);
-  Value lastLane = constant(b, warpSize - 1);
-  auto orZero = [&](ImplicitLocOpBuilder &b, Value condition,
-                    function_ref<Value(ImplicitLocOpBuilder &)> value) {
-    return emitChoice(b, condition, value, [&](ImplicitLocOpBuilder &b) { return constant(b, 0); });
-  };
-  // Each thread has one panel in a turn. Warps sum up their lanes, then each of them all warps.
+  // Each thread has one panel in a turn.
   auto listTurn = [&](ImplicitLocOpBuilder &b, Value first, Value sum) -> Value {
     Value panel = Int(b, first) + thread;
-    Value number = orZero(b, isLess(b, panel, panels),
-                          [&](ImplicitLocOpBuilder &b) { return blocksOf(b, panel); });
+    Value number = emitChoice(
+        b, isLess(b, panel, panels), [&](ImplicitLocOpBuilder &b) { return blocksOf(b, panel); },
+        [&](ImplicitLocOpBuilder &b) { return constant(b, 0); });
     Value has = compare(b, arith::CmpIPredicate::ne, number, zero);
     Value own = Int(b, number) + select(b, has, constant(b, onePanel), zero);
-    Value end = sumUpTo(b, own);
-    emitIf(b, isEqual(b, lane, lastLane),
-           [&](ImplicitLocOpBuilder &b) { setWord(b, memory.sums, warp, end); });
-    emitBarrier(b);
-    Value ofWarp = orZero(b, isLess(b, lane, constant(b, stages.threads() / warpSize)),
-                          [&](ImplicitLocOpBuilder &b) { return word(b, memory.sums, lane); });
-    Value ends = sumUpTo(b, ofWarp);
-    Value before = Int(b, sum) + valueOfLane(b, Int(b, ends) - ofWarp, warp);
+    const ThreadSums sums = sumOverThreads(b, shared, memory.sums, thread, stages.threads(), own);
     emitIf(b, has, [&](ImplicitLocOpBuilder &b) {
-      Value begin = Int(b, before) + (Int(b, end) - own);
+      Value begin = Int(b, sum) + sums.before;
       Value index = Int(b, begin) / onePanel;
       setWord(b, memory.used, index, panel);
       setWord(b, memory.before, index, Int(b, begin) % onePanel);
     });
     // The next turn overwrites the sums.
     emitBarrier(b);
-    return Int(b, sum) + valueOfLane(b, ends, lastLane);
+    return Int(b, sum) + sums.total;
   };
   Value total = emitFold(b, zero, panels, constant(b, stages.threads()), zero, listTurn);
   emitIf(b, isEqual(b, thread, zero), [&](ImplicitLocOpBuilder &b) {
@@ -365,7 +356,7 @@ void StageFiller::writeWordsOfPanels(ImplicitLocOpBuilder &b, const RecordPart &
 void StageFiller::writeStreamRecords(ImplicitLocOpBuilder &b, const Progress &progress) const {
   Value base = Int(b, firstRecord(b, 0)) + progress.records;
   Value placed = Int(b, firstBlock) + progress.blocks;
-  emitLoop(b, warp, single(b, memory.numRecords), constant(b, stages.threads() / warpSize),
+  emitLoop(b, warp, single(b, memory.numRecords), constant(b, stages.warps()),
            [&](ImplicitLocOpBuilder &b, Value record) {
              RecordPart part;
              part.row = Int(b, base) + record;
@@ -436,7 +427,7 @@ void StageFiller::writeEnds(ImplicitLocOpBuilder &b, const Progress &progress) c
 }
 
 void StageFiller::fillOrder(ImplicitLocOpBuilder &b, const Progress &progress) const {
-  Value capacity = entries.rows(b), end = indexMin(b, Int(b, firstBlock) + blocks, capacity);
+  Value capacity = source.capacity(b), end = indexMin(b, Int(b, firstBlock) + blocks, capacity);
   Value isLast = isEqual(b, bundle, constant(b, stages.bundles() - 1));
   Value first = Int(b, firstBlock) + progress.blocks;
   emitLoop(b, Int(b, first) + thread, select(b, isLast, capacity, end),
@@ -448,20 +439,22 @@ Value StageFiller::firstTileOf(ImplicitLocOpBuilder &b, Value worker) const {
   const int64_t whole = stages.numTiles() / stages.workers,
                 rest = stages.numTiles() % stages.workers;
   // The workers that are first in the last round have one tile more.
-  Value longer = alternates() && whole % 2 != 0
+  Value longer = stages.order.mirrorsRounds && whole % 2 != 0
                      ? indexMax(b, Int(b, worker) - (stages.workers - rest), constant(b, 0))
                      : indexMin(b, worker, constant(b, rest));
   return Int(b, worker) * whole + longer;
 }
 
-/// Tiles are ordered by column tile, with the row groups of a block of groups in each; there is at
-/// most one group for each worker in a block. All workers that need a column tile of the dense
-/// operand then read it together (see WorkLists.cpp). They are given to workers in turn.
+/// The order is that of getWorker, matrix after matrix.
 void StageFiller::writeTile(ImplicitLocOpBuilder &b, Value group, Value number, Value first,
                             Value count) const {
   const int64_t all = stages.groups(), columns = stages.space.columnTiles;
-  const int64_t most = llvm::divideCeil(all, llvm::divideCeil(all, stages.workers));
-  const int64_t together = stages.together;
+  const ::blocksparse::TileOrder &tileOrder = stages.order;
+  const int64_t most = stages.grid().groupsOfBlock(), together = tileOrder.together;
+  Value zero = constant(b, 0);
+  auto isOdd = [&](Value value) {
+    return compare(b, arith::CmpIPredicate::ne, Int(b, value) % 2, zero);
+  };
   auto [matrix, column] = divide(b, number, columns);
   auto [batch, head] = divide(b, matrix, stages.space.heads);
   auto [turn, side] = divide(b, column, together);
@@ -469,13 +462,13 @@ void StageFiller::writeTile(ImplicitLocOpBuilder &b, Value group, Value number, 
   Value firstGroup = Int(b, group) - inBlock;
   // The last block may be smaller.
   Value size = indexMin(b, constant(b, most), Int(b, constant(b, all)) - firstGroup);
+  if (tileOrder.mirrorsTurns)
+    inBlock = select(b, isOdd(turn), Int(b, Int(b, size) - 1) - inBlock, inBlock);
   Value before = Int(b, Int(b, matrix) * all + firstGroup) * columns;
   Value position = Int(b, Int(b, Int(b, turn) * size + inBlock) * together + before) + side;
   auto [round, worker] = divide(b, position, stages.workers);
-  Value zero = constant(b, 0);
-  if (alternates())
-    worker = select(b, isEqual(b, Int(b, round) % 2, zero), worker,
-                    Int(b, constant(b, stages.workers - 1)) - worker);
+  if (tileOrder.mirrorsRounds)
+    worker = select(b, isOdd(round), Int(b, constant(b, stages.workers - 1)) - worker, worker);
   tiles.storeRow(b, Int(b, firstTileOf(b, worker)) + round,
                  makeRow<StageTileTable>({{StageTileTable::Group, group},
                                           {StageTileTable::ColumnTile, column},

@@ -1,10 +1,11 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// The kernel that fills the records of a bundle (blocksparse/Plan/RunTimeStages.h), one CTA for
-// each. It works in passes. A pass takes at most one block of each block row and panel, the one of
-// the smallest value block that is left; blocks that occur twice need more passes. The records of a
-// pass follow those of the pass before. A pass has these steps, with a barrier after each:
+// The kernel that plans a bundle (blocksparse/Plan/RunTimeStages.h), one CTA for each. It finds the
+// block rows of the bundle (RowRanker.h), and then works in passes. A pass takes at most one block
+// of each block row and panel, the one of the smallest value block that is left; blocks that occur
+// twice need more passes. The records of a pass follow those of the pass before. A pass has these
+// steps, with a barrier after each:
 //   1. Each entry offers its value block to the place of its row and panel; the smallest wins.
 //   2. The panels that have a block are listed, with the number of blocks before each.
 //   3. Stream kernels: records are cut, as many panels in each as fit.
@@ -17,21 +18,23 @@
 #define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_PLANNER_STAGEFILLER_H
 
 #include "PlannerValues.h"
+#include "RowSource.h"
 #include "WordTable.h"
 #include "blocksparse/Plan/RunTimeStages.h"
 
 namespace mlir::blocksparse::device {
 
-/// Holds the tables that the kernel reads and writes, in the kernel.
+/// Holds the tables that the kernel writes, in the kernel.
 struct StageFillerTables {
-  Value entries, ranked, tiles, workers, records, rows, order;
+  Value tiles, workers, records, rows, order;
 };
 
 /// Emits the kernel of one CTA.
 class StageFiller {
 public:
+  /// Emits what finds the block rows of the bundle.
   StageFiller(ImplicitLocOpBuilder &b, const ::blocksparse::RunTimeStages &stages,
-              const StageFillerTables &tables);
+              const RowSource &source, const StageFillerTables &tables);
 
   void emit(ImplicitLocOpBuilder &b) const;
 
@@ -55,13 +58,14 @@ private:
   }
   /// Returns the value block at a place in this pass, and i1: there is one.
   std::pair<Value, Value> foundAt(ImplicitLocOpBuilder &b, Value row, Value panel) const;
-  /// Returns a field of row `row` of the bundle.
-  Value rowField(ImplicitLocOpBuilder &b, Value row,
-                 ::blocksparse::RankedRowTable::Field field) const;
 
   void writeSlabs(ImplicitLocOpBuilder &b) const;
   void clear(ImplicitLocOpBuilder &b) const;
   void offer(ImplicitLocOpBuilder &b) const;
+  /// Offers a block to its place, if the tables have room for it.
+  void offerBlock(ImplicitLocOpBuilder &b, Value row, const RowSource::Entry &block) const;
+  /// Offers the entries of row `row` from `first` to `end` that are a lane's (i32).
+  void offerEntries(ImplicitLocOpBuilder &b, Value row, Value first, Value end) const;
   /// Returns a number (i32) that is not 0 if some row has blocks for another pass.
   Value blocksLeft(ImplicitLocOpBuilder &b) const;
   /// Returns the number of blocks of a panel in this pass.
@@ -99,9 +103,6 @@ private:
   /// Writes tile `number` (i32) of row group `group` (i32), whose records begin at `first`.
   void writeTile(ImplicitLocOpBuilder &b, Value group, Value number, Value first,
                  Value count) const;
-  /// Returns true if rounds of tiles go through the workers in alternating directions. Tiles of a
-  /// stream kernel are not sorted: the tiles of all row groups of a column tile follow each other.
-  bool alternates() const { return !stages.isStream(); }
   /// Returns the first tile of a worker (i32).
   Value firstTileOf(ImplicitLocOpBuilder &b, Value worker) const;
   /// Returns the number of records that a pass has made in each row group.
@@ -112,7 +113,8 @@ private:
   ::blocksparse::RunTimeStages stages;
   ::blocksparse::RunTimeStageMemory memory;
   SharedWords shared;
-  WordTable entries, ranked, tiles, workers, records, rows, order;
+  RowSource source;
+  WordTable tiles, workers, records, rows, order;
   /// The thread, its warp and lane, the bundle, its first block and its number of blocks (all i32),
   /// and i1: its blocks lie within the tables.
   Value thread, warp, lane, bundle, firstBlock, blocks, fits;

@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "../../Device/Loops.h"
-#include "../../Device/Warp.h"
 #include "PlannerKernels.h"
+#include "RowLutReaders.h"
 #include "StageFiller.h"
-#include "WarpWork.h"
 #include "blocksparse/IR/RunTimeStages.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
@@ -14,61 +13,47 @@
 using namespace mlir;
 using namespace mlir::blocksparse;
 using namespace mlir::blocksparse::device;
-using ::blocksparse::RankedRowTable;
 using ::blocksparse::RunTimeStages;
 using ::blocksparse::StageTileTable;
 
-/// Returns the class of a length, see lengthClass.
-static Value emitLengthClass(ImplicitLocOpBuilder &b, Value length) {
-  Value real = arith::SIToFPOp::create(b, b.getF32Type(), length);
-  Value bits = arith::BitcastOp::create(b, b.getI32Type(), real);
-  return arith::ShRUIOp::create(b, bits, constant(b, ::blocksparse::lengthClassShift));
-}
-
 namespace {
 
-/// Makes the stages of a row LUT: allocates their tables and emits the kernels that fill them.
+/// Makes the stages of a run-time pattern: allocates their tables and emits the kernel that fills
+/// them.
 class StagePlanner {
 public:
   StagePlanner(ImplicitLocOpBuilder &host, KernelBuilder &kernels, const RunTimeStages &stages,
-               Value segments, Value entries);
+               const RowSource &source);
 
-  /// Emits the kernels and their launches, and returns the tables in the order of StageOperands.
+  /// Emits the kernel and its launch, and returns the tables in the order of StageOperands.
   SmallVector<Value> emit();
   /// Frees the tables.
   void release();
 
 private:
   Value allocate(ArrayRef<int64_t> sizes, Value open = {}) const;
-  void rankRows();
-  /// Emits lane `lane` of the warp of the place `place` (i32), which is that of a block row before
-  /// they are sorted.
-  void rankRow(ImplicitLocOpBuilder &b, const SegmentReader &lut, const WordTable &ranks,
-               Value place, Value lane) const;
-  void fillStages();
 
   ImplicitLocOpBuilder &host;
   KernelBuilder &kernels;
   RunTimeStages stages;
-  Value segments, entries;
-  /// The tables of StageOperands, and that of RankedRow.
-  Value tiles, workers, records, rows, order, ranked;
+  RowSource source;
+  /// The tables of StageOperands.
+  Value tiles, workers, records, rows, order;
 };
 
 } // namespace
 
 StagePlanner::StagePlanner(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
-                           const RunTimeStages &stages, Value segments, Value entries)
-    : host(host), kernels(kernels), stages(stages), segments(segments), entries(entries) {
+                           const RunTimeStages &stages, const RowSource &source)
+    : host(host), kernels(kernels), stages(stages), source(source) {
   const int64_t open = ShapedType::kDynamic;
-  Value blocks = memrefDim(host, entries, 0);
+  Value blocks = memrefDim(host, source.operands().back(), 0);
   const int64_t fixed = stages.mostRecords(0), each = stages.mostRecords(1) - fixed;
   tiles = allocate({stages.numTiles(), StageTileTable::columns});
   workers = allocate({stages.workers + 1});
   records = allocate({open, stages.recordInts()}, Int(host, blocks) * each + fixed);
   rows = allocate({stages.groups(), stages.groupSize()});
   order = stages.isStream() ? allocate({open}, blocks) : allocate({1});
-  ranked = allocate({stages.rowPlaces() + 1, RankedRowTable::columns});
 }
 
 Value StagePlanner::allocate(ArrayRef<int64_t> sizes, Value open) const {
@@ -77,76 +62,24 @@ Value StagePlanner::allocate(ArrayRef<int64_t> sizes, Value open) const {
 }
 
 void StagePlanner::release() {
-  for (Value table : {ranked, order, rows, records, workers, tiles})
+  for (Value table : {order, rows, records, workers, tiles})
     memref::DeallocOp::create(host, table);
 }
 
-void StagePlanner::rankRow(ImplicitLocOpBuilder &b, const SegmentReader &lut,
-                           const WordTable &ranks, Value place, Value lane) const {
-  Value zero = constant(b, 0), one = constant(b, 1), end = constant(b, stages.tiles);
-  Value isRow = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, place, end);
-  // A free place stands behind all block rows: it has a class below all others.
-  SmallVector<Value> own = emitChoices(
-      b, isRow,
-      [&](ImplicitLocOpBuilder &b) -> SmallVector<Value> {
-        Value count = lut.count(b, place);
-        return {lut.field(b, place, SegmentTable::Tile), lut.field(b, place, SegmentTable::First),
-                count, emitLengthClass(b, count)};
-      },
-      [&](ImplicitLocOpBuilder &b) -> SmallVector<Value> {
-        return {constant(b, -1), zero, zero, constant(b, -1)};
-      });
-  SmallVector<Value> sums =
-      emitCarry(b, lane, end, constant(b, warpSize), {zero, zero},
-                [&](ImplicitLocOpBuilder &b, Value other, ValueRange sums) -> SmallVector<Value> {
-                  Value count = lut.count(b, other);
-                  Value rank = emitLengthClass(b, count);
-                  Value longer = arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, rank, own[3]);
-                  Value equal = isEqual(b, rank, own[3]);
-                  Value first = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, other, place);
-                  Value before = arith::OrIOp::create(b, longer, both(b, equal, first));
-                  return {Int(b, sums[0]) + select(b, before, one, zero),
-                          Int(b, sums[1]) + select(b, before, count, zero)};
-                });
-  Value row = select(b, isRow, sumOfLanes(b, sums[0]), place);
-  Value before = sumOfLanes(b, sums[1]);
-  emitIf(b, isEqual(b, lane, zero), [&](ImplicitLocOpBuilder &b) {
-    ranks.storeRow(b, row,
-                   makeRow<RankedRowTable>({{RankedRowTable::Tile, own[0]},
-                                            {RankedRowTable::Before, before},
-                                            {RankedRowTable::First, own[1]},
-                                            {RankedRowTable::Count, own[2]}}));
-  });
-}
-
-void StagePlanner::rankRows() {
-  launchWarpsEarly(host, kernels, "rank_rows", {segments, entries, ranked},
-                   indexConstant(host, stages.rowPlaces() + 1),
-                   [&](ImplicitLocOpBuilder &b, const IRMapping &mapping, Value item, Value lane) {
-                     SegmentReader lut(mapping.lookup(segments), mapping.lookup(entries));
-                     rankRow(b, lut, WordTable(mapping.lookup(ranked)), toInt(b, item),
-                             toInt(b, lane));
-                   });
-}
-
-void StagePlanner::fillStages() {
-  SmallVector<Value> operands{entries, ranked, tiles, workers, records, rows, order};
+SmallVector<Value> StagePlanner::emit() {
+  SmallVector<Value> made{tiles, workers, records, rows, order};
+  SmallVector<Value> operands = source.operands();
+  llvm::append_range(operands, made);
   LaunchShape shape{indexConstant(host, stages.bundles()), stages.threads(), stages.sharedBytes()};
   shape.mode = LaunchMode::Early;
-  kernels.launch(host, "fill_stages", operands, shape,
+  kernels.launch(host, "plan_stages", operands, shape,
                  [&](ImplicitLocOpBuilder &b, const IRMapping &mapping) {
-                   StageFillerTables tables{mapping.lookup(entries), mapping.lookup(ranked),
-                                            mapping.lookup(tiles),   mapping.lookup(workers),
+                   StageFillerTables tables{mapping.lookup(tiles), mapping.lookup(workers),
                                             mapping.lookup(records), mapping.lookup(rows),
                                             mapping.lookup(order)};
-                   StageFiller(b, stages, tables).emit(b);
+                   StageFiller(b, stages, source.mapped(mapping), tables).emit(b);
                  });
-}
-
-SmallVector<Value> StagePlanner::emit() {
-  rankRows();
-  fillStages();
-  return {tiles, workers, records, rows, order};
+  return made;
 }
 
 //===----------------------------------------------------------------------===//
@@ -181,7 +114,7 @@ void mlir::blocksparse::device::withMadeStages(ImplicitLocOpBuilder &host, Kerne
                                                function_ref<void(PlannedDSDOp)> emit) {
   std::string reason;
   StagePlanner planner(host, kernels, *getRunTimeStages(op, kernels.getFacts(), reason),
-                       op.getSegments(), op.getEntries());
+                       getRowSource(op));
   // The operation with stages is in no block: only its operands and attributes are read.
   auto staged = cast<PlannedDSDOp>(op->clone());
   staged.getStagesMutable().assign(planner.emit());

@@ -9,6 +9,7 @@
 #define BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_PLANNER_WARPWORK_H
 
 #include "../KernelBuilder.h"
+#include "PlannerValues.h"
 
 namespace mlir::blocksparse::device {
 
@@ -28,6 +29,23 @@ Value valueOfLane(ImplicitLocOpBuilder &b, Value value, Value lane);
 
 /// Returns the sum of `value` (i32) over all lanes.
 Value sumOfLanes(ImplicitLocOpBuilder &b, Value value);
+
+/// Returns the last of `rows` rows whose first block is not behind `block`, in as many steps as
+/// `rows` has bits. Requires at least one row; `firstBlock` returns the first block of a row, in
+/// ascending order. All are integers of one type.
+Value findRow(ImplicitLocOpBuilder &b, Value rows, Value block,
+              function_ref<Value(ImplicitLocOpBuilder &, Value row)> firstBlock);
+
+/// Holds a sum (i32) over the threads of a CTA before this one, and over all of them.
+struct ThreadSums {
+  Value before, total;
+};
+
+/// Returns the sums of `value` (i32). `sums` is the byte offset of a word of shared memory for each
+/// warp. All `threads` threads call it together, at most 32 warps; a barrier must follow before the
+/// words are used again.
+ThreadSums sumOverThreads(ImplicitLocOpBuilder &b, const SharedWords &shared, int64_t sums,
+                          Value thread, int64_t threads, Value value);
 
 } // namespace mlir::blocksparse::device
 

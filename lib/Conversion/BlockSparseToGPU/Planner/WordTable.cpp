@@ -35,16 +35,3 @@ void WordTable::storeRow(ImplicitLocOpBuilder &b, Value row, ArrayRef<Value> val
   for (auto [column, value] : llvm::enumerate(values))
     store(b, value, row, static_cast<int64_t>(column));
 }
-
-Value SegmentReader::count(ImplicitLocOpBuilder &b, Value segment) const {
-  Value first = field(b, segment, SegmentTable::First);
-  Value count = field(b, segment, SegmentTable::Count);
-  Value zero = i32Constant(b, 0), capacity = entries.rows(b);
-  auto isAtLeast = [&](Value value, Value least) -> Value {
-    return arith::CmpIOp::create(b, arith::CmpIPredicate::sge, value, least);
-  };
-  Value inside = both(b, isAtLeast(first, zero), isAtLeast(count, zero));
-  inside = both(b, inside, isAtLeast(capacity, first));
-  inside = both(b, inside, isAtLeast(Int(b, capacity) - first, count));
-  return arith::SelectOp::create(b, inside, count, zero);
-}

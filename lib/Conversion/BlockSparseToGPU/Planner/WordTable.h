@@ -35,21 +35,6 @@ private:
   Value memref;
 };
 
-/// Reads the segments of a row LUT. A segment that does not lie within the entries counts as empty.
-class SegmentReader {
-public:
-  SegmentReader(Value segments, Value entries) : segments(segments), entries(entries) {}
-
-  /// Returns the number of entries of segment `segment`.
-  Value count(ImplicitLocOpBuilder &b, Value segment) const;
-  Value field(ImplicitLocOpBuilder &b, Value segment, SegmentTable::Field field) const {
-    return segments.load(b, segment, field);
-  }
-
-private:
-  WordTable segments, entries;
-};
-
 } // namespace mlir::blocksparse::device
 
 #endif // BLOCKSPARSE_LIB_CONVERSION_BLOCKSPARSETOGPU_PLANNER_WORDTABLE_H

@@ -17,7 +17,6 @@
 #include "SimtKernels.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace mlir::blocksparse;
@@ -142,27 +141,6 @@ static ColumnRun emitColumnRun(ImplicitLocOpBuilder &b, const RowLane &at) {
   return {countWhere(arith::CmpIPredicate::slt), countWhere(arith::CmpIPredicate::eq)};
 }
 
-/// Returns the row of a block: the last one that does not start behind it.
-static Value emitRowOf(ImplicitLocOpBuilder &b, const Indices &indices, Value block) {
-  Value one = indexConstant(b, 1);
-  Type index = b.getIndexType();
-  auto search = scf::WhileOp::create(
-      b, TypeRange{index, index}, ValueRange{indexConstant(b, 0), indices.rows(b)},
-      [&](OpBuilder &builder, Location loc, ValueRange range) {
-        ImplicitLocOpBuilder b(loc, builder);
-        scf::ConditionOp::create(b, indexLess(b, Int(b, range[0]) + one, range[1]), range);
-      },
-      [&](OpBuilder &builder, Location loc, ValueRange range) {
-        ImplicitLocOpBuilder b(loc, builder);
-        Value middle = (Int(b, range[0]) + range[1]) / 2;
-        Value before = indexLess(b, block, indices.rowStart(b, middle));
-        scf::YieldOp::create(
-            b, ValueRange{arith::SelectOp::create(b, before, range[0], middle).getResult(),
-                          arith::SelectOp::create(b, before, middle, range[1]).getResult()});
-      });
-  return search.getResult(0);
-}
-
 /// Visits the blocks of the column of the warp in row order, with the index of each among all
 /// blocks sorted by column; the first one has index `first`.
 static void emitColumnBlocks(
@@ -184,7 +162,11 @@ static void emitColumnBlocks(
              Value summed = sumUpTo(b, number);
              emitIf(b, own, [&](ImplicitLocOpBuilder &b) {
                Value before = toIndex(b, Int(b, summed) - 1);
-               body(b, Int(b, position) + before, emitRowOf(b, at.indices, block), block);
+               Value row =
+                   findRow(b, at.indices.rows(b), block, [&](ImplicitLocOpBuilder &b, Value row) {
+                     return at.indices.rowStart(b, row);
+                   });
+               body(b, Int(b, position) + before, row, block);
              });
              Value all = valueOfLane(b, summed, i32Constant(b, warpSize - 1));
              return Int(b, position) + toIndex(b, all);
