@@ -191,9 +191,9 @@ def _heads(shape):
 
 def _ungrouped(argument, shape, heads):
     """Returns a shape of k or v with one head, where its heads are shared by groups of the heads of q."""
-    if heads == 1 or _heads(shape) == 1:
+    if heads == 1 or _heads(shape) == 1 or heads == _heads(shape) == 0:
         return shape
-    if heads % _heads(shape):
+    if not _heads(shape) or heads % _heads(shape):
         raise ArgumentError(argument, f"heads that divide the {heads} of q", f"{_heads(shape)} in {list(shape)}")
     return (*shape[:-3], 1, *shape[-2:])
 

@@ -191,7 +191,8 @@ def same_arrays(array):
             if (array.astype(dtype) == array).all():
                 yield dtype, array.astype(dtype)
         yield "list", array.tolist()
-        yield "torch", torch.tensor(array) if torch else None
+        if torch:
+            yield "torch", torch.tensor(array)
     else:
         yield "stride 2", torch.stack([array, array], -1)[..., 0]
         yield "expanded", array.clone()[None].expand(2, *array.shape)[1]
