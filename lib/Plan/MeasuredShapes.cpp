@@ -28,6 +28,9 @@ constexpr MeasuredShape smallH100[] = {
     {32, 1.0, 8, 4, 3, MeasuredShape::Wgmma},
     {32, 1.0, 8, 3, 4},
 };
+// Row groups of four block rows, where rows are so sparse that taller ones share few panels
+// (bsr_addmm 3072 x 3072 x 8192, density .016).
+constexpr MeasuredShape sparseH100[] = {{32, 0.40, 4, 4, 4, MeasuredShape::Wgmma}};
 // Copies of four panels keep the same bytes in flight, with room for the blocks that meet them: a
 // copy that has more blocks comes again, but then the products take longer.
 constexpr MeasuredShape quadsH100[] = {
@@ -42,7 +45,7 @@ constexpr MeasuredShape singlesH100[] = {
     {16, 1.0, 16, 5, 4},
 };
 
-constexpr MeasuredShapes h100{largeH100, smallH100, quadsH100, singlesH100};
+constexpr MeasuredShapes h100{largeH100, smallH100, sparseH100, quadsH100, singlesH100};
 
 struct DeviceShapes {
   std::string_view device;

@@ -30,6 +30,8 @@ struct MeasuredShapes {
   /// Large groups; and small ones, whose tiles leave fewer workers idle in the last round of a
   /// small problem.
   std::span<const MeasuredShape> large, small;
+  /// Groups of few rows that share few panels.
+  std::span<const MeasuredShape> sparse;
   /// Blocks of 16 of a K-major operand: copies of four panels, and single panels.
   std::span<const MeasuredShape> quads, singles;
 };

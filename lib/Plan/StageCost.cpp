@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "blocksparse/Plan/StageCost.h"
+#include "KernelTimes.h"
 #include "MeasuredShapes.h"
 #include "RowGroups.h"
 
@@ -39,9 +40,53 @@ bool loadsWholePanels(const StageProblem &problem, int64_t tileN) {
 }
 
 /// Estimates the time of the slowest worker when `tiles` tiles of equal cost are assigned.
-double estimateWaves(const StageRates &rates, int64_t tiles, int64_t workers, double tileSeconds) {
+double estimateWaves(const StageRates &rates, int64_t tiles, int64_t workers, TileSeconds tile) {
   workers = std::max<int64_t>(1, workers);
-  return rates.launchSeconds + static_cast<double>((tiles + workers - 1) / workers) * tileSeconds;
+  return rates.launchSeconds + static_cast<double>((tiles + workers - 1) / workers) * tile.each +
+         tile.first;
+}
+
+/// Returns true if the dense operand of a head fits in the L2 cache.
+bool fitsCache(const StageProblem &problem) {
+  const int64_t depth = problem.layout.grid().cols * problem.layout.block().cols;
+  return depth * problem.cols * bytesPerElement <= problem.gpu.l2Bytes;
+}
+
+/// Returns the rates of a worker, of which `rates` are those for operands that come from memory.
+StageRates getRates(const StageProblem &problem, StageRates rates) {
+  if (!fitsCache(problem))
+    return rates;
+  const KernelTimes &times = getKernelTimes();
+  rates.loadedBytesPerSecond *= times.loads;
+  rates.flopsPerSecond *= times.loads;
+  rates.storedBytesPerSecond *= times.stores;
+  rates.tileSeconds = times.tileSeconds;
+  rates.launchSeconds = times.launchSeconds;
+  return rates;
+}
+
+/// Returns what the epilogue of a tile takes beside its store.
+double epilogueSeconds(const StageProblem &problem, TileExtent tile) {
+  return static_cast<double>(problem.epilogueMatrices * tile.rows * tile.cols) *
+         getKernelTimes().epilogueOperand;
+}
+
+/// Returns the bytes of the matrices that the epilogue of a tile adds.
+double epilogueBytes(const StageProblem &problem, TileExtent tile) {
+  return static_cast<double>(problem.epilogueMatrices * tile.rows * tile.cols * bytesPerElement);
+}
+
+/// Returns the bytes of the stored values of all heads, once.
+double valueBytes(const StageProblem &problem) {
+  const BlockShape block = problem.layout.block();
+  return static_cast<double>(problem.layout.nnz() * block.rows * block.cols * bytesPerElement);
+}
+
+/// Returns the seconds of the kernel that packs values, which reads and writes them.
+double packSeconds(const StageProblem &problem) {
+  return problem.packs ? getKernelTimes().extraLaunch +
+                             2 * valueBytes(problem) / problem.gpu.rates.memoryBytesPerSecond
+                       : 0;
 }
 
 /// Returns the first head that has a block, or -1.
@@ -79,6 +124,14 @@ double estimateDealt(const StageRates &rates, std::vector<double> seconds, int64
   return rates.launchSeconds + slowest;
 }
 
+/// Returns the seconds of a stage of a stream kernel beside its bytes and multiply-adds.
+double stageSeconds(const StreamChoice &choice) {
+  const KernelTimes &times = getKernelTimes();
+  return choice.wgmma               ? times.streamWgmmaStage
+         : choice.shape.block == 32 ? times.stream32Stage
+                                    : times.stream16Stage;
+}
+
 /// Estimates the time of a product whose rows are uneven; returns nothing if groups can't be made.
 std::optional<double> estimateUneven(const StageProblem &problem, int64_t head,
                                      const StreamChoice &choice, const StageRates &rates) {
@@ -89,21 +142,34 @@ std::optional<double> estimateUneven(const StageProblem &problem, int64_t head,
   if (!groups)
     return std::nullopt;
   std::vector<double> seconds;
+  double first = 0;
   for (int64_t group = 0; group < groups->groups(); ++group) {
     const RowGroupCost &size = groups->sizes[group];
-    const double area = static_cast<double>(size.blocks) * choice.shape.block * choice.shape.block;
-    seconds.push_back(estimateTile(
-        rates, tile, groups->costOf(group, choice.shape, choice.tileN, problem.gpu.rates), area));
+    TileWork work;
+    work.loadedBytes =
+        static_cast<double>(groups->costOf(group, choice.shape, choice.tileN, problem.gpu.rates)) +
+        epilogueBytes(problem, tile);
+    work.multiplyAdds = static_cast<double>(size.blocks) * choice.shape.block * choice.shape.block;
+    work.epilogueSeconds = epilogueSeconds(problem, tile);
+    const TileSeconds times = estimateTiles(rates, tile, work);
+    seconds.push_back(times.each);
+    first = std::max(first, times.first);
   }
-  return estimateDealt(rates, std::move(seconds),
-                       problem.layout.grid().heads * problem.copies *
-                           columnTiles(problem.cols, choice.tileN),
-                       problem.gpu.multiprocessors);
+  return first + estimateDealt(rates, std::move(seconds),
+                               problem.layout.grid().heads * problem.copies *
+                                   columnTiles(problem.cols, choice.tileN),
+                               problem.gpu.multiprocessors);
 }
 
-/// Estimates the time of a product whose groups need `facts`; `copyCost` is that of a StreamShape.
+/// Describes the stages of a kernel: panels of each, stages of the ring, and seconds of a stage
+/// beside its bytes and multiply-adds; `copyCost` is that of a StreamShape.
+struct RingShape {
+  double panels = 1, stages = 0, stageSeconds = 0, copyCost = 1;
+};
+
+/// Estimates the time of a product whose groups need `facts`.
 double estimateProduct(const StageProblem &problem, const RowGroupFacts &facts, TileExtent tile,
-                       const StageRates &rates, double copyCost = 1) {
+                       const StageRates &rates, const RingShape &ring) {
   const double depth = facts.panels * problem.layout.block().cols;
   const double area = depth * facts.occupancy * tile.rows;
   const int64_t tiles = facts.groups * problem.copies * columnTiles(problem.cols, tile.cols);
@@ -111,13 +177,19 @@ double estimateProduct(const StageProblem &problem, const RowGroupFacts &facts, 
   // values.
   const int64_t cluster = clusterSize(tile.cols);
   const TileExtent part{tile.rows, tile.cols / cluster};
-  const double loaded = bytesPerElement * (depth * copyCost * part.cols + area / cluster);
-  const double seconds = estimateTile(rates, part, loaded, area);
+  TileWork work;
+  work.loadedBytes = bytesPerElement * (depth * ring.copyCost * part.cols + area / cluster) +
+                     epilogueBytes(problem, part);
+  work.multiplyAdds = area;
+  if (fitsCache(problem))
+    work.ring = {facts.panels / ring.panels, ring.stageSeconds, ring.stages};
+  work.epilogueSeconds = epilogueSeconds(problem, part);
+  TileSeconds seconds = estimateTiles(rates, part, work);
   if (cluster == 1)
     return estimateWaves(rates, tiles, problem.gpu.multiprocessors, seconds);
-  return rates.clusterLaunchSeconds + estimateWaves(rates, tiles,
-                                                    problem.gpu.multiprocessors / cluster,
-                                                    seconds + rates.clusterSeconds);
+  seconds.each += rates.clusterSeconds;
+  return rates.clusterLaunchSeconds +
+         estimateWaves(rates, tiles, problem.gpu.multiprocessors / cluster, seconds);
 }
 
 /// Finds the fastest shape of stages.
@@ -165,15 +237,24 @@ void StreamChooser::consider(int64_t rows, const RowGroupFacts &facts, const Mea
     if (!coversColumns(problem.cols, tileN) || !loadsWholePanels(problem, tileN) || spills)
       continue;
     choice.tileN = tileN;
-    const StageRates rates = choice.wgmma
-                                 ? problem.gpu.rates.streamWgmma
-                                 : getStreamRates(problem.gpu.rates, block, choice.warps, pairs);
+    const StageRates worker = choice.wgmma
+                                  ? problem.gpu.rates.streamWgmma
+                                  : getStreamRates(problem.gpu.rates, block, choice.warps, pairs);
+    // Uneven rows were fitted with these rates alone: the longest row decides.
+    const StageRates rates = uneven ? worker : getRates(problem, worker);
     std::optional<double> dealt;
     if (uneven)
       dealt = estimateUneven(problem, head, choice, rates);
-    choice.seconds = dealt ? *dealt
-                           : estimateProduct(problem, facts, {rows * block, tileN}, rates,
-                                             choice.shape.copyCost());
+    const RingShape ring{.panels = static_cast<double>(choice.shape.panels),
+                         .stages = static_cast<double>(choice.stages),
+                         .stageSeconds = stageSeconds(choice),
+                         .copyCost = choice.shape.copyCost()};
+    choice.seconds =
+        dealt ? *dealt : estimateProduct(problem, facts, {rows * block, tileN}, rates, ring);
+    // Tiles of 64 columns took 3 to 6 % longer than this estimate.
+    if (tileN == 64 && !uneven)
+      choice.seconds *= 1.05;
+    choice.seconds += packSeconds(problem);
     // Choices are in order of preference, because estimates are not exact.
     if (best.stages == 0 || choice.seconds < 0.95 * best.seconds)
       best = choice;
@@ -200,6 +281,21 @@ double blocksparse::estimateTile(const StageRates &rates, TileExtent tile, doubl
   return std::max(loadedBytes / rates.loadedBytesPerSecond,
                   2 * multiplyAdds * tile.cols / rates.flopsPerSecond) +
          tile.rows * tile.cols * bytesPerElement / rates.storedBytesPerSecond + rates.tileSeconds;
+}
+
+TileSeconds blocksparse::estimateTiles(const StageRates &rates, TileExtent tile,
+                                       const TileWork &work) {
+  const RingWork &ring = work.ring;
+  const double stages = ring.fills * ring.stageSeconds;
+  const double loads = work.loadedBytes / rates.loadedBytesPerSecond + stages;
+  const double products = 2 * work.multiplyAdds * tile.cols / rates.flopsPerSecond + stages;
+  const double epilogue = tile.rows * tile.cols * bytesPerElement / rates.storedBytesPerSecond +
+                          rates.tileSeconds + work.epilogueSeconds;
+  double ahead = 0;
+  if (ring.stages > 0)
+    ahead = ring.fills > ring.stages ? loads * ring.stages / ring.fills : loads;
+  const double busy = std::max(loads - std::min(ahead, epilogue), products);
+  return {busy + epilogue, std::max(0.0, loads - busy)};
 }
 
 double blocksparse::estimateTime(const StagedRows &staged, const WorkLists &lists, TileExtent tile,
@@ -256,6 +352,7 @@ StreamChoice blocksparse::chooseStream(const StageProblem &problem) {
       consider(shapes.singles, facts);
     } else {
       consider(shapes.small, facts);
+      consider(shapes.sparse, facts);
       consider(shapes.large, facts);
     }
   }
@@ -263,28 +360,37 @@ StreamChoice blocksparse::chooseStream(const StageProblem &problem) {
 }
 
 WgmmaChoice blocksparse::chooseWgmma(const StageProblem &problem) {
+  // Values of k of a stage, and stages of the rings that measured best. A ring of narrow tiles has
+  // room for more.
+  constexpr int64_t stageDepth = 64, usualStages = 4, narrowCols = 128;
   const BlockGrid grid = problem.layout.grid();
-  const int64_t rows = problem.layout.block().rows;
-  const bool pairs = rows % 128 != 0;
+  const BlockShape block = problem.layout.block();
+  const bool pairs = block.rows % 128 != 0;
   // A tile of 128 rows is a part of a block row, or two block rows of 64.
   RowGroupFacts facts = getRowGroupFacts(problem.layout, pairs ? 2 : 1);
-  facts.groups = (grid.rows * rows + 127) / 128 * grid.heads;
+  facts.groups = (grid.rows * block.rows + 127) / 128 * grid.heads;
   // If tiles have many k steps, three stages are faster than four by 2 to 8 %, and pairs of rows
   // without clusters by another 2 % (H100, dsd 8192).
   const bool filled = problem.layout.nnz() * 5 >= grid.heads * grid.rows * grid.cols * 2;
+  const double steps = facts.panels * static_cast<double>(block.cols) / stageDepth;
+  const StageRates rates = getRates(problem, problem.gpu.rates.wgmma);
   WgmmaChoice best;
-  best.stages = filled ? 3 : 4;
-  double seconds = 0;
   for (int64_t cols : {256, 512, 128, 64}) {
     const bool cluster = clusterSize(cols) > 1;
     if (!coversColumns(problem.cols, cols) || (cluster && pairs && filled))
       continue;
-    const double estimate = estimateProduct(problem, facts, {128, cols}, problem.gpu.rates.wgmma);
+    // Where a tile has more k steps than the ring, more stages are loaded behind its epilogue.
+    const bool deep = cols <= narrowCols && steps > usualStages;
+    WgmmaChoice choice;
+    choice.tileN = cols;
+    choice.stages = deep ? (cols == narrowCols ? 6 : 8) : filled ? 3 : usualStages;
+    const RingShape ring{.panels = stageDepth / static_cast<double>(block.cols),
+                         .stages = static_cast<double>(choice.stages),
+                         .stageSeconds = getKernelTimes().wgmmaStage};
+    choice.seconds = estimateProduct(problem, facts, {128, cols}, rates, ring);
     // Candidates are in order of preference. A cluster is the same kernel with fewer loads.
-    if (best.tileN == 0 || estimate < (cluster ? 0.97 : 0.95) * seconds) {
-      best.tileN = cols;
-      seconds = estimate;
-    }
+    if (best.tileN == 0 || choice.seconds < (cluster ? 0.97 : 0.95) * best.seconds)
+      best = choice;
   }
   return best;
 }

@@ -117,8 +117,8 @@ func.func @scalar_rows(%x: tensor<40x40xf64, #l20>, %y: tensor<40x40xf16, #l20>,
 #odd = #blocksparse.layout<48x16, grid 4x4, dense>
 
 // HOPPER-LABEL: @stages(
-// HOPPER: blocksparse.dsd {{.*}}cuda.wgmma, tile = 128x256, stages = 4, cluster = 2>
-// HOPPER: blocksparse.dds {{.*}}cuda.wgmma, tile = 128x256, stages = 4, cluster = 2>
+// HOPPER: blocksparse.dsd {{.*}}cuda.wgmma, tile = 128x256, stages = 4>
+// HOPPER: blocksparse.dds {{.*}}cuda.wgmma, tile = 128x256, stages = 4>
 // HOPPER: blocksparse.dsd {{.*}}cuda.wgmma, tile = 128x256, stages = 4, cluster = 2>
 func.func @stages(%a: tensor<4096x4096xf16, #wide128>, %p: tensor<4096x4096xf16, #pairs>,
                   %b: tensor<4096x4096xf16>)
@@ -162,7 +162,7 @@ func.func @bytes(%a: tensor<256x256xi8, #l128>, %b: tensor<256x256xi8>, %s: tens
 // of blocks of 16 leave fewer workers idle in the last round of a small product.
 // HOPPER-LABEL: @streams(
 // HOPPER: cuda.stream, tile = 384x128, panels = 8, stages = 4, warps = 12>
-// HOPPER: cuda.stream_wgmma, tile = 384x128, panels = 2, stages = 3, warps = 8>
+// HOPPER: cuda.stream_wgmma, tile = 256x128, panels = 4, stages = 3, warps = 8>
 // HOPPER: cuda.stream, tile = 256x128, panels = 4, stages = 5, warps = 8>
 // HOPPER: cuda.stream_wgmma, tile = 384x128, panels = 2, stages = 3, warps = 8>
 // AMPERE-LABEL: @streams(
@@ -191,7 +191,7 @@ func.func @streams(%a: tensor<4096x4096xbf16, #sparse16>, %h: tensor<4096x4096xb
 // HOPPER: cuda.stream, tile = 384x128, panels = 8, panels_per_copy = 4, stages = 4, warps = 12>
 // HOPPER: cuda.stream, tile = 384x128, panels = 7, stages = 4, warps = 12>
 // HOPPER: cuda.stream, tile = 384x128, panels = 8, stages = 4, warps = 12>
-// HOPPER: cuda.stream_wgmma, tile = 384x128, panels = 2, stages = 3, warps = 8>
+// HOPPER: cuda.stream_wgmma, tile = 256x128, panels = 4, stages = 3, warps = 8>
 // AMPERE-LABEL: @streams_k_major(
 // AMPERE-COUNT-5: cuda.mma
 func.func @streams_k_major(%a: tensor<4096x4096xbf16, #sparse16>,
@@ -216,7 +216,7 @@ func.func @streams_k_major(%a: tensor<4096x4096xbf16, #sparse16>,
 // HOPPER-LABEL: @whether_stages(
 // HOPPER: blocksparse.dsd {{.*}}cuda.mma
 // HOPPER: blocksparse.dsd {{.*}}cuda.wgmma, tile = 128x64
-// HOPPER: blocksparse.dsd {{.*}}cuda.stream{{.*}}, block = 16>
+// HOPPER: blocksparse.dsd {{.*}}cuda.mma, tile = 16x32, stages = 4>
 // HOPPER: blocksparse.sdd {{.*}}cuda.wgmma, tile = 128x256>
 // HOPPER: blocksparse.sdd {{.*}}cuda.wgmma, tile = 128x256>
 // HOPPER: blocksparse.sdd {{.*}}cuda.wgmma, tile = 64x384>

@@ -23,6 +23,30 @@ struct TileExtent {
 double estimateTile(const StageRates &rates, TileExtent tile, double loadedBytes,
                     double multiplyAdds);
 
+/// Describes how a tile uses the ring: stages that it fills, seconds of each beside its bytes and
+/// multiply-adds, and stages of the ring, 0 if nothing is known to be loaded ahead.
+struct RingWork {
+  double fills = 0, stageSeconds = 0, stages = 0;
+};
+
+/// Describes what a worker does for a tile beside storing it.
+struct TileWork {
+  /// Bytes that it loads, and multiply-adds for one column.
+  double loadedBytes = 0, multiplyAdds = 0;
+  RingWork ring;
+  /// Seconds of the epilogue beside the store.
+  double epilogueSeconds = 0;
+};
+
+/// Holds the seconds of the tiles of a worker: of each one, and what the first one takes beside
+/// that. Stages of the next tile are loaded during the epilogue of a tile, as many as the ring has.
+struct TileSeconds {
+  double each = 0, first = 0;
+};
+
+/// Returns the seconds that a worker takes for tiles of equal work.
+TileSeconds estimateTiles(const StageRates &rates, TileExtent tile, const TileWork &work);
+
 /// Returns the seconds from the launch to the end of the slowest worker.
 double estimateTime(const StagedRows &staged, const WorkLists &lists, TileExtent tile,
                     const StageRates &rates);
@@ -50,6 +74,10 @@ struct StageProblem {
   const GPUFacts &gpu;
   /// True if the matrix is stored with k along its rows, see StreamShape.
   bool kMajor = false;
+  /// True if a kernel must pack the values of a stream kernel first, because they are no constants.
+  bool packs = false;
+  /// Number of matrices of the size of the result that the epilogue adds.
+  int64_t epilogueMatrices = 0;
 };
 
 /// Describes what a stream kernel is built for: stages in the ring, warps that compute, columns of
@@ -74,10 +102,21 @@ StreamChoice chooseStream(const StageProblem &problem);
 struct WgmmaChoice {
   /// Columns of a tile, 512 (of a cluster of two CTAs), 256, 128 or 64, and stages in the ring.
   int64_t tileN = 0, stages = 4;
+  double seconds = 0;
 };
 
 /// Returns the fastest choice by estimate for blocks of multiples of 64 x 64. O(nnz).
 WgmmaChoice chooseWgmma(const StageProblem &problem);
+
+/// Describes a tile of a `cuda.mma` kernel.
+struct MmaChoice {
+  TileExtent tile;
+  double seconds = 0;
+};
+
+/// Returns the fastest tile by estimate for 16-bit factors and blocks of multiples of 16 rows and
+/// columns, whose rows are not split. O(nnz).
+MmaChoice chooseMma(const StageProblem &problem);
 
 } // namespace blocksparse
 

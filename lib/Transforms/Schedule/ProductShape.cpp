@@ -3,6 +3,7 @@
 
 #include "ProductShape.h"
 #include "blocksparse/IR/BlockSparseOps.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -32,6 +33,24 @@ static std::pair<Value, bool> getSparseFactor(Operation *op) {
       .Default([](Operation *) { return std::pair(Value(), false); });
 }
 
+bool mlir::blocksparse::isConstant(Value value) {
+  if (auto assemble = value.getDefiningOp<AssembleOp>())
+    return matchPattern(assemble->getOperands().back(), m_Constant());
+  return matchPattern(value, m_Constant());
+}
+
+/// Returns the number of matrices of the size of the result that the epilogue of a reduction adds.
+static int64_t countEpilogueMatrices(Operation *op) {
+  auto count = [](Value operand) { return operand ? 1 : 0; };
+  return llvm::TypeSwitch<Operation *, int64_t>(op)
+      .Case<DSDOp, DDSOp>([&](auto product) { return count(product.getResidual()); })
+      .Case([&](BsrAddmmOp addmm) {
+        const bool adds = addmm.getDynamicBeta() || !addmm.getBeta().isZero();
+        return (adds ? count(addmm.getInput()) : 0) + count(addmm.getResidual());
+      })
+      .Default([](Operation *) { return 0; });
+}
+
 ProductShape ProductShape::get(Operation *op) {
   ProductShape shape;
   shape.problem = *getKernelProblem(op);
@@ -50,6 +69,8 @@ ProductShape ProductShape::get(Operation *op) {
     shape.cols = shape.problem.cols;
     shape.layout = type.isStatic() ? type.getLayout().resolve() : nullptr;
     shape.transposeLayout = transpose;
+    shape.hasConstantValues = isConstant(sparse);
+    shape.epilogueMatrices = countEpilogueMatrices(op);
     break;
   }
   case ProblemKind::Sampled:

@@ -30,6 +30,10 @@ struct ProductShape {
   /// Bytes of the factors of a sampled product, all batches and heads included. 0 if a size is
   /// unknown.
   int64_t bytesA = 0, bytesB = 0;
+  /// True if the values of the sparse factor are constants, which the compiler packs.
+  bool hasConstantValues = false;
+  /// Number of matrices of the size of the result that the epilogue of a reduction adds.
+  int64_t epilogueMatrices = 0;
 
   /// Returns the shape of a product. Requires that getKernelProblem(op) is one.
   static ProductShape get(Operation *op);
@@ -40,6 +44,9 @@ struct ProductShape {
   /// layout.
   int64_t copiedBlockRows() const;
 };
+
+/// Returns true if `value` is a constant, or a sparse tensor whose values are.
+bool isConstant(Value value);
 
 } // namespace mlir::blocksparse
 

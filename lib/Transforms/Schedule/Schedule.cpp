@@ -158,9 +158,32 @@ static ::blocksparse::StageProblem stageProblem(const ProductShape &shape, const
                                                 BlockLayout &transposed) {
   if (shape.transposeLayout)
     transposed = shape.layout->transposed();
-  return {shape.transposeLayout ? transposed : *shape.layout, shape.cols,
-          shape.leading / std::max<int64_t>(1, shape.layout->grid().heads), target.gpuFacts(),
-          shape.problem.denseKMajor};
+  return {shape.transposeLayout ? transposed : *shape.layout,
+          shape.cols,
+          shape.leading / std::max<int64_t>(1, shape.layout->grid().heads),
+          target.gpuFacts(),
+          shape.problem.denseKMajor,
+          !shape.hasConstantValues,
+          shape.epilogueMatrices};
+}
+
+/// Returns the schedule of a "cuda.mma" kernel that is estimated to compute a reduction of 16-bit
+/// factors, `stored` without planned blocks, in less time than a kernel with stages, which takes
+/// `seconds`; or nothing.
+static std::optional<Schedule> selectShorterMma(const ProductShape &shape,
+                                                const ::blocksparse::StageProblem &stored,
+                                                double seconds, const TargetInfo &target) {
+  // Both estimates are good to about a tenth; kernels with stages are preferred.
+  constexpr double surely = 0.93;
+  if (!::blocksparse::supports(KernelFamily::CUDAMma, shape.problem, target))
+    return std::nullopt;
+  const ::blocksparse::MmaChoice choice = ::blocksparse::chooseMma(stored);
+  if (choice.seconds >= surely * seconds)
+    return std::nullopt;
+  MmaParams params;
+  params.tile = {choice.tile.rows, choice.tile.cols};
+  params.stages = MmaParams::usualStages;
+  return Schedule(KernelFamily::CUDAMma, params);
 }
 
 /// Chooses the column tile and the stages of a "cuda.wgmma" reduction, or nothing if split rows or
@@ -170,12 +193,14 @@ static std::optional<Schedule> selectWgmma(const ProductShape &shape, const Targ
   if (shape.cols < narrowestTile)
     return std::nullopt;
   BlockLayout transposed;
-  ::blocksparse::WgmmaChoice choice =
-      ::blocksparse::chooseWgmma(stageProblem(shape, target, transposed));
+  const ::blocksparse::StageProblem stored = stageProblem(shape, target, transposed);
+  ::blocksparse::WgmmaChoice choice = ::blocksparse::chooseWgmma(stored);
   int64_t rowTiles = llvm::divideCeil(shape.copiedBlockRows() * shape.rows, 128);
   if (prefersSplit(shape, target,
                    rowTiles * static_cast<int64_t>(llvm::divideCeil(shape.cols, choice.tileN))))
     return std::nullopt;
+  if (std::optional<Schedule> mma = selectShorterMma(shape, stored, choice.seconds, target))
+    return mma;
   WgmmaParams params;
   params.cluster = ::blocksparse::clusterSize(choice.tileN);
   params.tile = {128, choice.tileN / params.cluster};
@@ -200,8 +225,9 @@ static ::blocksparse::StreamChoice chooseStreamBlocks(const ProductShape &shape,
         stored.layout, {shape.problem.block, side, shape.problem.rows, shape.problem.depth}, error);
     if (!planned)
       continue;
-    ::blocksparse::StreamChoice choice = ::blocksparse::chooseStream(
-        {*planned, stored.cols, stored.copies, stored.gpu, stored.kMajor});
+    ::blocksparse::StreamChoice choice =
+        ::blocksparse::chooseStream({*planned, stored.cols, stored.copies, stored.gpu,
+                                     stored.kMajor, stored.packs, stored.epilogueMatrices});
     if (choice.shape.rows != 0 && (block == 0 || choice.seconds < best.seconds)) {
       best = choice;
       block = side;
@@ -229,6 +255,10 @@ static std::optional<Schedule> selectStream(const ProductShape &shape, const Tar
   const int64_t columnTiles = llvm::divideCeil(shape.cols, choice.tileN);
   if (hasMma && prefersSplit(shape, target, rowGroups * columnTiles))
     return std::nullopt;
+  BlockLayout transposed;
+  if (std::optional<Schedule> mma =
+          selectShorterMma(shape, stageProblem(shape, target, transposed), choice.seconds, target))
+    return mma;
   StreamParams params;
   params.block = block;
   params.tile = {rows * choice.shape.block, choice.tileN};
@@ -286,7 +316,7 @@ static std::optional<Schedule> selectRunTimeStages(const ProductShape &shape,
       ::blocksparse::supports(KernelFamily::CUDAWgmma, problem, target)
           ? selectWgmma(usual, target)
           : selectStream(usual, target);
-  if (!schedule)
+  if (!schedule || schedule->family() == KernelFamily::CUDAMma)
     return std::nullopt;
   if (auto *stream = schedule->getIf<StreamParams>())
     if (stream->panelsPerCopy != 1)

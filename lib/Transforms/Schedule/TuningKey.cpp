@@ -1,10 +1,10 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "ProductShape.h"
 #include "blocksparse/IR/BlockSparseOps.h"
 #include "blocksparse/Transforms/TuningDatabase.h"
 
-#include "mlir/IR/Matchers.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Support/xxhash.h"
@@ -70,14 +70,6 @@ static void printType(llvm::raw_ostream &os, Type type) {
   }
   os << RankedTensorType::get(tensor.getShape(), tensor.getElementType());
   printAttribute(os, tensor.getEncoding());
-}
-
-/// Returns true if `value` is a constant. The values of a constant sparse tensor are packed when
-/// the program is compiled.
-static bool isConstant(Value value) {
-  if (auto assemble = value.getDefiningOp<AssembleOp>())
-    return matchPattern(assemble->getOperands().back(), m_Constant());
-  return matchPattern(value, m_Constant());
 }
 
 /// Prints how many operands there are of each in the definition, as ", operands 1 1 0 1".

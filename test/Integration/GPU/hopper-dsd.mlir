@@ -35,12 +35,12 @@
 #l28 = #blocksparse.layout<256x256, grid 4x4, random_balanced(density = 0.2, seed = 3)>
 
 func.func @d16(%a: tensor<1024x1024xf16, #l0>, %b: tensor<1024x512xf16>) -> tensor<1024x512xf16> {
-  %0 = blocksparse.dsd %a, %b  : (tensor<1024x1024xf16, #l0>, tensor<1024x512xf16>) -> tensor<1024x512xf16>
+  %0 = blocksparse.dsd %a, %b {schedule = #blocksparse.schedule<cuda.stream, tile = 64x64, panels = 4, stages = 5, warps = 4>} : (tensor<1024x1024xf16, #l0>, tensor<1024x512xf16>) -> tensor<1024x512xf16>
   return %0 : tensor<1024x512xf16>
 }
 
 func.func @d16_bf(%a: tensor<1024x1024xbf16, #l0>, %b: tensor<1024x512xbf16>) -> tensor<1024x512xbf16> {
-  %0 = blocksparse.dsd %a, %b  : (tensor<1024x1024xbf16, #l0>, tensor<1024x512xbf16>) -> tensor<1024x512xbf16>
+  %0 = blocksparse.dsd %a, %b {schedule = #blocksparse.schedule<cuda.stream, tile = 64x64, panels = 4, stages = 5, warps = 4>} : (tensor<1024x1024xbf16, #l0>, tensor<1024x512xbf16>) -> tensor<1024x512xbf16>
   return %0 : tensor<1024x512xbf16>
 }
 
@@ -50,22 +50,22 @@ func.func @d16_wide(%a: tensor<1024x1024xf16, #l1>, %b: tensor<1024x4096xf16>) -
 }
 
 func.func @d16_ta(%a: tensor<1024x512xf16, #l2>, %b: tensor<1024x512xf16>) -> tensor<512x512xf16> {
-  %0 = blocksparse.dsd %a, %b {transpose_a} : (tensor<1024x512xf16, #l2>, tensor<1024x512xf16>) -> tensor<512x512xf16>
+  %0 = blocksparse.dsd %a, %b {transpose_a, schedule = #blocksparse.schedule<cuda.stream, tile = 64x64, panels = 4, stages = 5, warps = 4>} : (tensor<1024x512xf16, #l2>, tensor<1024x512xf16>) -> tensor<512x512xf16>
   return %0 : tensor<512x512xf16>
 }
 
 func.func @d16_tb(%a: tensor<1024x512xf16, #l2>, %b: tensor<512x512xf16>) -> tensor<1024x512xf16> {
-  %0 = blocksparse.dsd %a, %b {transpose_b} : (tensor<1024x512xf16, #l2>, tensor<512x512xf16>) -> tensor<1024x512xf16>
+  %0 = blocksparse.dsd %a, %b {transpose_b, schedule = #blocksparse.schedule<cuda.stream, tile = 64x64, panels = 8, panels_per_copy = 4, stages = 3, warps = 4>} : (tensor<1024x512xf16, #l2>, tensor<512x512xf16>) -> tensor<1024x512xf16>
   return %0 : tensor<1024x512xf16>
 }
 
 func.func @d16_to(%a: tensor<1024x512xf16, #l2>, %b: tensor<512x512xf16>) -> tensor<512x1024xf16> {
-  %0 = blocksparse.dsd %a, %b {transpose_out} : (tensor<1024x512xf16, #l2>, tensor<512x512xf16>) -> tensor<512x1024xf16>
+  %0 = blocksparse.dsd %a, %b {transpose_out, schedule = #blocksparse.schedule<cuda.stream, tile = 64x64, panels = 4, stages = 5, warps = 4>} : (tensor<1024x512xf16, #l2>, tensor<512x512xf16>) -> tensor<512x1024xf16>
   return %0 : tensor<512x1024xf16>
 }
 
 func.func @d16_all(%a: tensor<1024x512xf16, #l2>, %b: tensor<512x1024xf16>) -> tensor<512x512xf16> {
-  %0 = blocksparse.dsd %a, %b {transpose_a, transpose_b, transpose_out} : (tensor<1024x512xf16, #l2>, tensor<512x1024xf16>) -> tensor<512x512xf16>
+  %0 = blocksparse.dsd %a, %b {transpose_a, transpose_b, transpose_out, schedule = #blocksparse.schedule<cuda.stream, tile = 64x64, panels = 8, panels_per_copy = 4, stages = 3, warps = 4>} : (tensor<1024x512xf16, #l2>, tensor<512x1024xf16>) -> tensor<512x512xf16>
   return %0 : tensor<512x512xf16>
 }
 
@@ -75,22 +75,22 @@ func.func @d16_n64(%a: tensor<1024x1024xf16, #l0>, %b: tensor<1024x64xf16>) -> t
 }
 
 func.func @d16_n192(%a: tensor<1024x1024xf16, #l0>, %b: tensor<1024x192xf16>) -> tensor<1024x192xf16> {
-  %0 = blocksparse.dsd %a, %b  : (tensor<1024x1024xf16, #l0>, tensor<1024x192xf16>) -> tensor<1024x192xf16>
+  %0 = blocksparse.dsd %a, %b {schedule = #blocksparse.schedule<cuda.stream, tile = 64x64, panels = 4, stages = 5, warps = 4>} : (tensor<1024x1024xf16, #l0>, tensor<1024x192xf16>) -> tensor<1024x192xf16>
   return %0 : tensor<1024x192xf16>
 }
 
 func.func @d16_ragged(%a: tensor<1000x1024xf16, #l3>, %b: tensor<1024x320xf16>) -> tensor<1000x320xf16> {
-  %0 = blocksparse.dsd %a, %b  : (tensor<1000x1024xf16, #l3>, tensor<1024x320xf16>) -> tensor<1000x320xf16>
+  %0 = blocksparse.dsd %a, %b {schedule = #blocksparse.schedule<cuda.stream, tile = 64x64, panels = 4, stages = 5, warps = 4>} : (tensor<1000x1024xf16, #l3>, tensor<1024x320xf16>) -> tensor<1000x320xf16>
   return %0 : tensor<1000x320xf16>
 }
 
 func.func @d16_sparse(%a: tensor<2048x2048xf16, #l4>, %b: tensor<2048x256xf16>) -> tensor<2048x256xf16> {
-  %0 = blocksparse.dsd %a, %b  : (tensor<2048x2048xf16, #l4>, tensor<2048x256xf16>) -> tensor<2048x256xf16>
+  %0 = blocksparse.dsd %a, %b {schedule = #blocksparse.schedule<cuda.stream, tile = 128x64, panels = 6, stages = 4, warps = 8>} : (tensor<2048x2048xf16, #l4>, tensor<2048x256xf16>) -> tensor<2048x256xf16>
   return %0 : tensor<2048x256xf16>
 }
 
 func.func @d16_local(%a: tensor<2048x2048xf16, #l5>, %b: tensor<2048x256xf16>) -> tensor<2048x256xf16> {
-  %0 = blocksparse.dsd %a, %b  : (tensor<2048x2048xf16, #l5>, tensor<2048x256xf16>) -> tensor<2048x256xf16>
+  %0 = blocksparse.dsd %a, %b {schedule = #blocksparse.schedule<cuda.stream, tile = 64x64, panels = 4, stages = 5, warps = 4>} : (tensor<2048x2048xf16, #l5>, tensor<2048x256xf16>) -> tensor<2048x256xf16>
   return %0 : tensor<2048x256xf16>
 }
 
@@ -100,12 +100,12 @@ func.func @d16_heads(%a: tensor<2x3x1024x1024xf16, #l6>, %b: tensor<2x3x1024x64x
 }
 
 func.func @d32(%a: tensor<1024x1024xf16, #l7>, %b: tensor<1024x512xf16>) -> tensor<1024x512xf16> {
-  %0 = blocksparse.dsd %a, %b  : (tensor<1024x1024xf16, #l7>, tensor<1024x512xf16>) -> tensor<1024x512xf16>
+  %0 = blocksparse.dsd %a, %b {schedule = #blocksparse.schedule<cuda.stream_wgmma, tile = 128x64, panels = 4, stages = 3, warps = 8>} : (tensor<1024x1024xf16, #l7>, tensor<1024x512xf16>) -> tensor<1024x512xf16>
   return %0 : tensor<1024x512xf16>
 }
 
 func.func @d32_bf(%a: tensor<1024x1024xbf16, #l7>, %b: tensor<1024x512xbf16>) -> tensor<1024x512xbf16> {
-  %0 = blocksparse.dsd %a, %b  : (tensor<1024x1024xbf16, #l7>, tensor<1024x512xbf16>) -> tensor<1024x512xbf16>
+  %0 = blocksparse.dsd %a, %b {schedule = #blocksparse.schedule<cuda.stream_wgmma, tile = 128x64, panels = 4, stages = 3, warps = 8>} : (tensor<1024x1024xbf16, #l7>, tensor<1024x512xbf16>) -> tensor<1024x512xbf16>
   return %0 : tensor<1024x512xbf16>
 }
 
@@ -120,12 +120,12 @@ func.func @d32_ta(%a: tensor<1024x512xf16, #l9>, %b: tensor<1024x512xf16>) -> te
 }
 
 func.func @d32_tb(%a: tensor<1024x512xf16, #l9>, %b: tensor<512x512xf16>) -> tensor<1024x512xf16> {
-  %0 = blocksparse.dsd %a, %b {transpose_b} : (tensor<1024x512xf16, #l9>, tensor<512x512xf16>) -> tensor<1024x512xf16>
+  %0 = blocksparse.dsd %a, %b {transpose_b, schedule = #blocksparse.schedule<cuda.stream_wgmma, tile = 128x64, panels = 4, stages = 3, warps = 8>} : (tensor<1024x512xf16, #l9>, tensor<512x512xf16>) -> tensor<1024x512xf16>
   return %0 : tensor<1024x512xf16>
 }
 
 func.func @d32_to(%a: tensor<1024x512xf16, #l9>, %b: tensor<512x512xf16>) -> tensor<512x1024xf16> {
-  %0 = blocksparse.dsd %a, %b {transpose_out} : (tensor<1024x512xf16, #l9>, tensor<512x512xf16>) -> tensor<512x1024xf16>
+  %0 = blocksparse.dsd %a, %b {transpose_out, schedule = #blocksparse.schedule<cuda.stream_wgmma, tile = 128x64, panels = 4, stages = 3, warps = 8>} : (tensor<1024x512xf16, #l9>, tensor<512x512xf16>) -> tensor<512x1024xf16>
   return %0 : tensor<512x1024xf16>
 }
 
@@ -145,17 +145,17 @@ func.func @d32_n192(%a: tensor<1024x1024xf16, #l7>, %b: tensor<1024x192xf16>) ->
 }
 
 func.func @d32_ragged(%a: tensor<1000x1024xf16, #l7>, %b: tensor<1024x320xf16>) -> tensor<1000x320xf16> {
-  %0 = blocksparse.dsd %a, %b  : (tensor<1000x1024xf16, #l7>, tensor<1024x320xf16>) -> tensor<1000x320xf16>
+  %0 = blocksparse.dsd %a, %b {schedule = #blocksparse.schedule<cuda.stream_wgmma, tile = 128x64, panels = 4, stages = 3, warps = 8>} : (tensor<1000x1024xf16, #l7>, tensor<1024x320xf16>) -> tensor<1000x320xf16>
   return %0 : tensor<1000x320xf16>
 }
 
 func.func @d32_sparse(%a: tensor<2048x2048xf16, #l10>, %b: tensor<2048x256xf16>) -> tensor<2048x256xf16> {
-  %0 = blocksparse.dsd %a, %b  : (tensor<2048x2048xf16, #l10>, tensor<2048x256xf16>) -> tensor<2048x256xf16>
+  %0 = blocksparse.dsd %a, %b {schedule = #blocksparse.schedule<cuda.stream_wgmma, tile = 128x64, panels = 3, stages = 3, warps = 8>} : (tensor<2048x2048xf16, #l10>, tensor<2048x256xf16>) -> tensor<2048x256xf16>
   return %0 : tensor<2048x256xf16>
 }
 
 func.func @d32_local(%a: tensor<2048x2048xf16, #l11>, %b: tensor<2048x256xf16>) -> tensor<2048x256xf16> {
-  %0 = blocksparse.dsd %a, %b  : (tensor<2048x2048xf16, #l11>, tensor<2048x256xf16>) -> tensor<2048x256xf16>
+  %0 = blocksparse.dsd %a, %b {schedule = #blocksparse.schedule<cuda.stream_wgmma, tile = 128x64, panels = 4, stages = 3, warps = 8>} : (tensor<2048x2048xf16, #l11>, tensor<2048x256xf16>) -> tensor<2048x256xf16>
   return %0 : tensor<2048x256xf16>
 }
 

@@ -43,32 +43,32 @@
 #l35 = #blocksparse.layout<128x128, grid 4x4, mask "1111/0001/1011/1001">
 
 func.func @addmm_16_f16(%a0: tensor<1024x512xf16, #l0>, %a1: tensor<512x512xf16>, %a2: tensor<1024x512xf16>, %a3: tensor<1024xf16>, %a4: tensor<512xf16>, %a5: tensor<512xf16>, %a6: tensor<1024x512xf16>) -> tensor<1024x512xf16> {
-  %0 = blocksparse.bsr_addmm %a0, %a1 input(%a2) left_alpha(%a3) right_alpha(%a4) bias(%a5) residual(%a6) {alpha = 5.000000e-01 : f64, beta = 2.000000e+00 : f64} : (tensor<1024x512xf16, #l0>, tensor<512x512xf16>, tensor<1024x512xf16>, tensor<1024xf16>, tensor<512xf16>, tensor<512xf16>, tensor<1024x512xf16>) -> tensor<1024x512xf16>
+  %0 = blocksparse.bsr_addmm %a0, %a1 input(%a2) left_alpha(%a3) right_alpha(%a4) bias(%a5) residual(%a6) {alpha = 5.000000e-01 : f64, beta = 2.000000e+00 : f64, schedule = #blocksparse.schedule<cuda.stream, tile = 128x64, panels = 4, stages = 5, warps = 8>} : (tensor<1024x512xf16, #l0>, tensor<512x512xf16>, tensor<1024x512xf16>, tensor<1024xf16>, tensor<512xf16>, tensor<512xf16>, tensor<1024x512xf16>) -> tensor<1024x512xf16>
   return %0 : tensor<1024x512xf16>
 }
 
 func.func @addmm_16_bf16(%a0: tensor<1024x512xbf16, #l1>, %a1: tensor<512x512xbf16>, %a2: tensor<1024x512xbf16>, %a3: tensor<1024xbf16>, %a4: tensor<512xbf16>, %a5: tensor<512xbf16>, %a6: tensor<1024x512xbf16>) -> tensor<1024x512xbf16> {
-  %0 = blocksparse.bsr_addmm %a0, %a1 input(%a2) left_alpha(%a3) right_alpha(%a4) bias(%a5) residual(%a6) {alpha = 5.000000e-01 : f64, beta = 2.000000e+00 : f64} : (tensor<1024x512xbf16, #l1>, tensor<512x512xbf16>, tensor<1024x512xbf16>, tensor<1024xbf16>, tensor<512xbf16>, tensor<512xbf16>, tensor<1024x512xbf16>) -> tensor<1024x512xbf16>
+  %0 = blocksparse.bsr_addmm %a0, %a1 input(%a2) left_alpha(%a3) right_alpha(%a4) bias(%a5) residual(%a6) {alpha = 5.000000e-01 : f64, beta = 2.000000e+00 : f64, schedule = #blocksparse.schedule<cuda.stream, tile = 128x64, panels = 4, stages = 5, warps = 8>} : (tensor<1024x512xbf16, #l1>, tensor<512x512xbf16>, tensor<1024x512xbf16>, tensor<1024xbf16>, tensor<512xbf16>, tensor<512xbf16>, tensor<1024x512xbf16>) -> tensor<1024x512xbf16>
   return %0 : tensor<1024x512xbf16>
 }
 
 func.func @ragged_16(%a0: tensor<1016x512xf16, #l2>, %a1: tensor<512x512xf16>, %a2: tensor<1016x512xf32>, %a3: tensor<1016xf32>, %a4: tensor<512xf32>, %a5: tensor<512xf32>) -> tensor<1016x512xf16> {
-  %0 = blocksparse.bsr_addmm %a0, %a1 input(%a2) left_alpha(%a3) right_alpha(%a4) bias(%a5) {activation = #blocksparse.activation<gelu_erf>} : (tensor<1016x512xf16, #l2>, tensor<512x512xf16>, tensor<1016x512xf32>, tensor<1016xf32>, tensor<512xf32>, tensor<512xf32>) -> tensor<1016x512xf16>
+  %0 = blocksparse.bsr_addmm %a0, %a1 input(%a2) left_alpha(%a3) right_alpha(%a4) bias(%a5) {activation = #blocksparse.activation<gelu_erf>, schedule = #blocksparse.schedule<cuda.stream, tile = 128x64, panels = 4, stages = 5, warps = 8>} : (tensor<1016x512xf16, #l2>, tensor<512x512xf16>, tensor<1016x512xf32>, tensor<1016xf32>, tensor<512xf32>, tensor<512xf32>) -> tensor<1016x512xf16>
   return %0 : tensor<1016x512xf16>
 }
 
 func.func @transposed_16(%a0: tensor<1016x512xf16, #l3>, %a1: tensor<512x512xf16>, %a2: tensor<1016xf16>, %a3: tensor<512x1016xf16>) -> tensor<512x1016xf16> {
-  %0 = blocksparse.dsd %a0, %a1 bias(%a2) residual(%a3) {activation = #blocksparse.activation<silu>, transpose_out} : (tensor<1016x512xf16, #l3>, tensor<512x512xf16>, tensor<1016xf16>, tensor<512x1016xf16>) -> tensor<512x1016xf16>
+  %0 = blocksparse.dsd %a0, %a1 bias(%a2) residual(%a3) {activation = #blocksparse.activation<silu>, transpose_out, schedule = #blocksparse.schedule<cuda.stream, tile = 128x64, panels = 4, stages = 5, warps = 8>} : (tensor<1016x512xf16, #l3>, tensor<512x512xf16>, tensor<1016xf16>, tensor<512x1016xf16>) -> tensor<512x1016xf16>
   return %0 : tensor<512x1016xf16>
 }
 
 func.func @transposed_f32_16(%a0: tensor<1024x512xbf16, #l4>, %a1: tensor<512x512xbf16>, %a2: tensor<1024xf32>, %a3: tensor<512x1024xf32>) -> tensor<512x1024xbf16> {
-  %0 = blocksparse.dsd %a0, %a1 bias(%a2) residual(%a3) {activation = #blocksparse.activation<gelu_tanh>, transpose_b, transpose_out} : (tensor<1024x512xbf16, #l4>, tensor<512x512xbf16>, tensor<1024xf32>, tensor<512x1024xf32>) -> tensor<512x1024xbf16>
+  %0 = blocksparse.dsd %a0, %a1 bias(%a2) residual(%a3) {activation = #blocksparse.activation<gelu_tanh>, transpose_b, transpose_out, schedule = #blocksparse.schedule<cuda.stream, tile = 128x64, panels = 4, panels_per_copy = 4, stages = 4, warps = 8>} : (tensor<1024x512xbf16, #l4>, tensor<512x512xbf16>, tensor<1024xf32>, tensor<512x1024xf32>) -> tensor<512x1024xbf16>
   return %0 : tensor<512x1024xbf16>
 }
 
 func.func @factors_transposed_16(%a0: tensor<512x1024xbf16, #l5>, %a1: tensor<512x512xbf16>, %a2: tensor<512xbf16>, %a3: tensor<1024x512xbf16>) -> tensor<1024x512xbf16> {
-  %0 = blocksparse.dsd %a0, %a1 bias(%a2) residual(%a3) {activation = #blocksparse.activation<leaky_relu, slope = 2.000000e-01>, transpose_a, transpose_b} : (tensor<512x1024xbf16, #l5>, tensor<512x512xbf16>, tensor<512xbf16>, tensor<1024x512xbf16>) -> tensor<1024x512xbf16>
+  %0 = blocksparse.dsd %a0, %a1 bias(%a2) residual(%a3) {activation = #blocksparse.activation<leaky_relu, slope = 2.000000e-01>, transpose_a, transpose_b, schedule = #blocksparse.schedule<cuda.stream, tile = 128x64, panels = 4, panels_per_copy = 4, stages = 4, warps = 8>} : (tensor<512x1024xbf16, #l5>, tensor<512x512xbf16>, tensor<512xbf16>, tensor<1024x512xbf16>) -> tensor<1024x512xbf16>
   return %0 : tensor<1024x512xbf16>
 }
 
@@ -78,42 +78,42 @@ func.func @heads_16(%a0: tensor<2x3x1024x512xf16, #l6>, %a1: tensor<2x3x512x128x
 }
 
 func.func @broadcast_16(%a0: tensor<1024x512xf16, #l7>, %a1: tensor<512x512xf16>, %a2: tensor<1024x1xf16>, %a3: tensor<1x512xf16>) -> tensor<1024x512xf16> {
-  %0 = blocksparse.bsr_addmm %a0, %a1 input(%a2) residual(%a3) {beta = 5.000000e-01 : f64, activation = #blocksparse.activation<sigmoid>} : (tensor<1024x512xf16, #l7>, tensor<512x512xf16>, tensor<1024x1xf16>, tensor<1x512xf16>) -> tensor<1024x512xf16>
+  %0 = blocksparse.bsr_addmm %a0, %a1 input(%a2) residual(%a3) {beta = 5.000000e-01 : f64, activation = #blocksparse.activation<sigmoid>, schedule = #blocksparse.schedule<cuda.stream, tile = 128x64, panels = 4, stages = 5, warps = 8>} : (tensor<1024x512xf16, #l7>, tensor<512x512xf16>, tensor<1024x1xf16>, tensor<1x512xf16>) -> tensor<1024x512xf16>
   return %0 : tensor<1024x512xf16>
 }
 
 func.func @no_input_16(%a0: tensor<1024x512xf16, #l8>, %a1: tensor<512x512xf16>, %a2: tensor<512xf16>) -> tensor<1024x512xf16> {
-  %0 = blocksparse.bsr_addmm %a0, %a1 bias(%a2) {beta = 0.000000e+00 : f64, activation = #blocksparse.activation<gelu_quick>} : (tensor<1024x512xf16, #l8>, tensor<512x512xf16>, tensor<512xf16>) -> tensor<1024x512xf16>
+  %0 = blocksparse.bsr_addmm %a0, %a1 bias(%a2) {beta = 0.000000e+00 : f64, activation = #blocksparse.activation<gelu_quick>, schedule = #blocksparse.schedule<cuda.stream, tile = 128x64, panels = 4, stages = 5, warps = 8>} : (tensor<1024x512xf16, #l8>, tensor<512x512xf16>, tensor<512xf16>) -> tensor<1024x512xf16>
   return %0 : tensor<1024x512xf16>
 }
 
 func.func @addmm_32_f16(%a0: tensor<1024x512xf16, #l9>, %a1: tensor<512x512xf16>, %a2: tensor<1024x512xf16>, %a3: tensor<1024xf16>, %a4: tensor<512xf16>, %a5: tensor<512xf16>, %a6: tensor<1024x512xf16>) -> tensor<1024x512xf16> {
-  %0 = blocksparse.bsr_addmm %a0, %a1 input(%a2) left_alpha(%a3) right_alpha(%a4) bias(%a5) residual(%a6) {alpha = 5.000000e-01 : f64, beta = 2.000000e+00 : f64} : (tensor<1024x512xf16, #l9>, tensor<512x512xf16>, tensor<1024x512xf16>, tensor<1024xf16>, tensor<512xf16>, tensor<512xf16>, tensor<1024x512xf16>) -> tensor<1024x512xf16>
+  %0 = blocksparse.bsr_addmm %a0, %a1 input(%a2) left_alpha(%a3) right_alpha(%a4) bias(%a5) residual(%a6) {alpha = 5.000000e-01 : f64, beta = 2.000000e+00 : f64, schedule = #blocksparse.schedule<cuda.stream_wgmma, tile = 128x64, panels = 4, stages = 3, warps = 8>} : (tensor<1024x512xf16, #l9>, tensor<512x512xf16>, tensor<1024x512xf16>, tensor<1024xf16>, tensor<512xf16>, tensor<512xf16>, tensor<1024x512xf16>) -> tensor<1024x512xf16>
   return %0 : tensor<1024x512xf16>
 }
 
 func.func @addmm_32_bf16(%a0: tensor<1024x512xbf16, #l10>, %a1: tensor<512x512xbf16>, %a2: tensor<1024x512xbf16>, %a3: tensor<1024xbf16>, %a4: tensor<512xbf16>, %a5: tensor<512xbf16>, %a6: tensor<1024x512xbf16>) -> tensor<1024x512xbf16> {
-  %0 = blocksparse.bsr_addmm %a0, %a1 input(%a2) left_alpha(%a3) right_alpha(%a4) bias(%a5) residual(%a6) {alpha = 5.000000e-01 : f64, beta = 2.000000e+00 : f64} : (tensor<1024x512xbf16, #l10>, tensor<512x512xbf16>, tensor<1024x512xbf16>, tensor<1024xbf16>, tensor<512xbf16>, tensor<512xbf16>, tensor<1024x512xbf16>) -> tensor<1024x512xbf16>
+  %0 = blocksparse.bsr_addmm %a0, %a1 input(%a2) left_alpha(%a3) right_alpha(%a4) bias(%a5) residual(%a6) {alpha = 5.000000e-01 : f64, beta = 2.000000e+00 : f64, schedule = #blocksparse.schedule<cuda.stream_wgmma, tile = 128x64, panels = 4, stages = 3, warps = 8>} : (tensor<1024x512xbf16, #l10>, tensor<512x512xbf16>, tensor<1024x512xbf16>, tensor<1024xbf16>, tensor<512xbf16>, tensor<512xbf16>, tensor<1024x512xbf16>) -> tensor<1024x512xbf16>
   return %0 : tensor<1024x512xbf16>
 }
 
 func.func @ragged_32(%a0: tensor<1008x512xf16, #l11>, %a1: tensor<512x512xf16>, %a2: tensor<1008x512xf32>, %a3: tensor<1008xf32>, %a4: tensor<512xf32>, %a5: tensor<512xf32>) -> tensor<1008x512xf16> {
-  %0 = blocksparse.bsr_addmm %a0, %a1 input(%a2) left_alpha(%a3) right_alpha(%a4) bias(%a5) {activation = #blocksparse.activation<gelu_erf>} : (tensor<1008x512xf16, #l11>, tensor<512x512xf16>, tensor<1008x512xf32>, tensor<1008xf32>, tensor<512xf32>, tensor<512xf32>) -> tensor<1008x512xf16>
+  %0 = blocksparse.bsr_addmm %a0, %a1 input(%a2) left_alpha(%a3) right_alpha(%a4) bias(%a5) {activation = #blocksparse.activation<gelu_erf>, schedule = #blocksparse.schedule<cuda.stream_wgmma, tile = 128x64, panels = 4, stages = 3, warps = 8>} : (tensor<1008x512xf16, #l11>, tensor<512x512xf16>, tensor<1008x512xf32>, tensor<1008xf32>, tensor<512xf32>, tensor<512xf32>) -> tensor<1008x512xf16>
   return %0 : tensor<1008x512xf16>
 }
 
 func.func @transposed_32(%a0: tensor<1008x512xf16, #l12>, %a1: tensor<512x512xf16>, %a2: tensor<1008xf16>, %a3: tensor<512x1008xf16>) -> tensor<512x1008xf16> {
-  %0 = blocksparse.dsd %a0, %a1 bias(%a2) residual(%a3) {activation = #blocksparse.activation<silu>, transpose_out} : (tensor<1008x512xf16, #l12>, tensor<512x512xf16>, tensor<1008xf16>, tensor<512x1008xf16>) -> tensor<512x1008xf16>
+  %0 = blocksparse.dsd %a0, %a1 bias(%a2) residual(%a3) {activation = #blocksparse.activation<silu>, transpose_out, schedule = #blocksparse.schedule<cuda.stream_wgmma, tile = 128x64, panels = 4, stages = 3, warps = 8>} : (tensor<1008x512xf16, #l12>, tensor<512x512xf16>, tensor<1008xf16>, tensor<512x1008xf16>) -> tensor<512x1008xf16>
   return %0 : tensor<512x1008xf16>
 }
 
 func.func @transposed_f32_32(%a0: tensor<1024x512xbf16, #l13>, %a1: tensor<512x512xbf16>, %a2: tensor<1024xf32>, %a3: tensor<512x1024xf32>) -> tensor<512x1024xbf16> {
-  %0 = blocksparse.dsd %a0, %a1 bias(%a2) residual(%a3) {activation = #blocksparse.activation<gelu_tanh>, transpose_b, transpose_out} : (tensor<1024x512xbf16, #l13>, tensor<512x512xbf16>, tensor<1024xf32>, tensor<512x1024xf32>) -> tensor<512x1024xbf16>
+  %0 = blocksparse.dsd %a0, %a1 bias(%a2) residual(%a3) {activation = #blocksparse.activation<gelu_tanh>, transpose_b, transpose_out, schedule = #blocksparse.schedule<cuda.stream_wgmma, tile = 128x64, panels = 4, stages = 3, warps = 8>} : (tensor<1024x512xbf16, #l13>, tensor<512x512xbf16>, tensor<1024xf32>, tensor<512x1024xf32>) -> tensor<512x1024xbf16>
   return %0 : tensor<512x1024xbf16>
 }
 
 func.func @factors_transposed_32(%a0: tensor<512x1024xbf16, #l14>, %a1: tensor<512x512xbf16>, %a2: tensor<512xbf16>, %a3: tensor<1024x512xbf16>) -> tensor<1024x512xbf16> {
-  %0 = blocksparse.dsd %a0, %a1 bias(%a2) residual(%a3) {activation = #blocksparse.activation<leaky_relu, slope = 2.000000e-01>, transpose_a, transpose_b} : (tensor<512x1024xbf16, #l14>, tensor<512x512xbf16>, tensor<512xbf16>, tensor<1024x512xbf16>) -> tensor<1024x512xbf16>
+  %0 = blocksparse.dsd %a0, %a1 bias(%a2) residual(%a3) {activation = #blocksparse.activation<leaky_relu, slope = 2.000000e-01>, transpose_a, transpose_b, schedule = #blocksparse.schedule<cuda.stream_wgmma, tile = 128x64, panels = 4, stages = 3, warps = 8>} : (tensor<512x1024xbf16, #l14>, tensor<512x512xbf16>, tensor<512xbf16>, tensor<1024x512xbf16>) -> tensor<1024x512xbf16>
   return %0 : tensor<1024x512xbf16>
 }
 
@@ -123,12 +123,12 @@ func.func @heads_32(%a0: tensor<2x3x1024x512xf16, #l15>, %a1: tensor<2x3x512x128
 }
 
 func.func @broadcast_32(%a0: tensor<1024x512xf16, #l16>, %a1: tensor<512x512xf16>, %a2: tensor<1024x1xf16>, %a3: tensor<1x512xf16>) -> tensor<1024x512xf16> {
-  %0 = blocksparse.bsr_addmm %a0, %a1 input(%a2) residual(%a3) {beta = 5.000000e-01 : f64, activation = #blocksparse.activation<sigmoid>} : (tensor<1024x512xf16, #l16>, tensor<512x512xf16>, tensor<1024x1xf16>, tensor<1x512xf16>) -> tensor<1024x512xf16>
+  %0 = blocksparse.bsr_addmm %a0, %a1 input(%a2) residual(%a3) {beta = 5.000000e-01 : f64, activation = #blocksparse.activation<sigmoid>, schedule = #blocksparse.schedule<cuda.stream_wgmma, tile = 128x64, panels = 4, stages = 3, warps = 8>} : (tensor<1024x512xf16, #l16>, tensor<512x512xf16>, tensor<1024x1xf16>, tensor<1x512xf16>) -> tensor<1024x512xf16>
   return %0 : tensor<1024x512xf16>
 }
 
 func.func @no_input_32(%a0: tensor<1024x512xf16, #l17>, %a1: tensor<512x512xf16>, %a2: tensor<512xf16>) -> tensor<1024x512xf16> {
-  %0 = blocksparse.bsr_addmm %a0, %a1 bias(%a2) {beta = 0.000000e+00 : f64, activation = #blocksparse.activation<gelu_quick>} : (tensor<1024x512xf16, #l17>, tensor<512x512xf16>, tensor<512xf16>) -> tensor<1024x512xf16>
+  %0 = blocksparse.bsr_addmm %a0, %a1 bias(%a2) {beta = 0.000000e+00 : f64, activation = #blocksparse.activation<gelu_quick>, schedule = #blocksparse.schedule<cuda.stream_wgmma, tile = 128x64, panels = 4, stages = 3, warps = 8>} : (tensor<1024x512xf16, #l17>, tensor<512x512xf16>, tensor<512xf16>) -> tensor<1024x512xf16>
   return %0 : tensor<1024x512xf16>
 }
 

@@ -21,7 +21,7 @@
 // CHECK-LABEL: @square_of_three
 // CHECK: cuda.stream{{.*}}block = {{16|32}}
 func.func @square_of_three(%a: tensor<288x288xf16, #b48>, %b: tensor<288x192xf16>) -> tensor<288x192xf16> {
-  %0 = blocksparse.dsd %a, %b : (tensor<288x288xf16, #b48>, tensor<288x192xf16>) -> tensor<288x192xf16>
+  %0 = blocksparse.dsd %a, %b {schedule = #blocksparse.schedule<cuda.stream, tile = 128x64, panels = 4, stages = 5, warps = 8, block = 16>} : (tensor<288x288xf16, #b48>, tensor<288x192xf16>) -> tensor<288x192xf16>
   return %0 : tensor<288x192xf16>
 }
 
@@ -29,7 +29,7 @@ func.func @square_of_three(%a: tensor<288x288xf16, #b48>, %b: tensor<288x192xf16
 // CHECK-LABEL: @ends_within_a_block
 // CHECK: block = {{16|32}}
 func.func @ends_within_a_block(%a: tensor<304x304xbf16, #b80>, %b: tensor<304x136xbf16>) -> tensor<304x136xbf16> {
-  %0 = blocksparse.dsd %a, %b : (tensor<304x304xbf16, #b80>, tensor<304x136xbf16>) -> tensor<304x136xbf16>
+  %0 = blocksparse.dsd %a, %b {schedule = #blocksparse.schedule<cuda.stream_wgmma, tile = 128x64, panels = 4, stages = 3, warps = 8, block = 32>} : (tensor<304x304xbf16, #b80>, tensor<304x136xbf16>) -> tensor<304x136xbf16>
   return %0 : tensor<304x136xbf16>
 }
 
@@ -80,21 +80,21 @@ func.func @odd(%a: tensor<110x79xf16, #b7x5>, %b: tensor<79x72xf16>) -> tensor<1
 // CHECK-LABEL: @rectangle
 // CHECK: block = {{16|32}}
 func.func @rectangle(%a: tensor<256x256xf16, #b64x32>, %b: tensor<256x256xf16>, %input: tensor<256x256xf16>, %left: tensor<256xf16>, %bias: tensor<256xf16>) -> tensor<256x256xf16> {
-  %0 = blocksparse.bsr_addmm %a, %b input(%input) left_alpha(%left) bias(%bias) {activation = #blocksparse.activation<relu>, beta = 2.000000e+00 : f64} : (tensor<256x256xf16, #b64x32>, tensor<256x256xf16>, tensor<256x256xf16>, tensor<256xf16>, tensor<256xf16>) -> tensor<256x256xf16>
+  %0 = blocksparse.bsr_addmm %a, %b input(%input) left_alpha(%left) bias(%bias) {activation = #blocksparse.activation<relu>, beta = 2.000000e+00 : f64, schedule = #blocksparse.schedule<cuda.stream, tile = 64x64, panels = 4, stages = 5, warps = 4, block = 16>} : (tensor<256x256xf16, #b64x32>, tensor<256x256xf16>, tensor<256x256xf16>, tensor<256xf16>, tensor<256xf16>) -> tensor<256x256xf16>
   return %0 : tensor<256x256xf16>
 }
 
 // CHECK-LABEL: @from_the_left
 // CHECK: block = {{16|32}}
 func.func @from_the_left(%a: tensor<136x288xf16>, %s: tensor<288x288xf16, #b96>) -> tensor<136x288xf16> {
-  %0 = blocksparse.dds %a, %s : (tensor<136x288xf16>, tensor<288x288xf16, #b96>) -> tensor<136x288xf16>
+  %0 = blocksparse.dds %a, %s {schedule = #blocksparse.schedule<cuda.stream_wgmma, tile = 128x64, panels = 4, stages = 3, warps = 8, block = 32>} : (tensor<136x288xf16>, tensor<288x288xf16, #b96>) -> tensor<136x288xf16>
   return %0 : tensor<136x288xf16>
 }
 
 // CHECK-LABEL: @heads
 // CHECK: block = {{16|32}}
 func.func @heads(%a: tensor<2x2x192x192xf16, #heads>, %b: tensor<2x2x192x136xf16>) -> tensor<2x2x192x136xf16> {
-  %0 = blocksparse.dsd %a, %b : (tensor<2x2x192x192xf16, #heads>, tensor<2x2x192x136xf16>) -> tensor<2x2x192x136xf16>
+  %0 = blocksparse.dsd %a, %b {schedule = #blocksparse.schedule<cuda.stream, tile = 128x64, panels = 4, stages = 5, warps = 8, block = 16>} : (tensor<2x2x192x192xf16, #heads>, tensor<2x2x192x136xf16>) -> tensor<2x2x192x136xf16>
   return %0 : tensor<2x2x192x136xf16>
 }
 
@@ -117,6 +117,6 @@ func.func @last_columns_wgmma(%a: tensor<256x256xf16, #b64>, %b: tensor<256x328x
 // CHECK-NOT: block =
 // CHECK: return
 func.func @last_columns_stream(%a: tensor<192x192xf16, #b16>, %b: tensor<192x200xf16>, %bias: tensor<200xf16>) -> tensor<192x200xf16> {
-  %0 = blocksparse.dsd %a, %b bias(%bias) : (tensor<192x192xf16, #b16>, tensor<192x200xf16>, tensor<200xf16>) -> tensor<192x200xf16>
+  %0 = blocksparse.dsd %a, %b bias(%bias) {schedule = #blocksparse.schedule<cuda.stream, tile = 64x64, panels = 4, stages = 5, warps = 4>} : (tensor<192x192xf16, #b16>, tensor<192x200xf16>, tensor<200xf16>) -> tensor<192x200xf16>
   return %0 : tensor<192x200xf16>
 }

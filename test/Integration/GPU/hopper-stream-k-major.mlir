@@ -169,6 +169,6 @@ func.func @chosen(%a: tensor<2048x4096xf16>, %b: tensor<4096x4096xf16, #q10>) ->
 }
 
 func.func @chosen_sparse(%a: tensor<2048x4096xbf16>, %b: tensor<4096x4096xbf16, #q11>) -> tensor<2048x4096xbf16> {
-  %0 = blocksparse.dds %a, %b : (tensor<2048x4096xbf16>, tensor<4096x4096xbf16, #q11>) -> tensor<2048x4096xbf16>
+  %0 = blocksparse.dds %a, %b {schedule = #blocksparse.schedule<cuda.stream, tile = 384x64, panels = 7, stages = 4, warps = 12>} : (tensor<2048x4096xbf16>, tensor<4096x4096xbf16, #q11>) -> tensor<2048x4096xbf16>
   return %0 : tensor<2048x4096xbf16>
 }

@@ -44,7 +44,7 @@ func.func @dsd_words(%a: tensor<384x256xbf16, #b128>, %b: tensor<256x130xbf16>) 
 // CHECK-LABEL: @stream
 // CHECK: cuda.stream
 func.func @stream(%a: tensor<256x256xf16, #b32>, %b: tensor<256x201xf16>) -> tensor<256x201xf16> {
-  %0 = blocksparse.dsd %a, %b : (tensor<256x256xf16, #b32>, tensor<256x201xf16>) -> tensor<256x201xf16>
+  %0 = blocksparse.dsd %a, %b {schedule = #blocksparse.schedule<cuda.stream_wgmma, tile = 128x64, panels = 4, stages = 3, warps = 8>} : (tensor<256x256xf16, #b32>, tensor<256x201xf16>) -> tensor<256x201xf16>
   return %0 : tensor<256x201xf16>
 }
 
@@ -52,7 +52,7 @@ func.func @stream(%a: tensor<256x256xf16, #b32>, %b: tensor<256x201xf16>) -> ten
 // CHECK-LABEL: @k_major
 // CHECK: cuda.stream
 func.func @k_major(%a: tensor<288x285xf16, #b48>, %b: tensor<200x285xf16>) -> tensor<200x288xf16> {
-  %0 = blocksparse.dsd %a, %b {transpose_b, transpose_out} : (tensor<288x285xf16, #b48>, tensor<200x285xf16>) -> tensor<200x288xf16>
+  %0 = blocksparse.dsd %a, %b {transpose_b, transpose_out, schedule = #blocksparse.schedule<cuda.stream, tile = 64x64, panels = 4, panels_per_copy = 4, stages = 4, warps = 4, block = 16>} : (tensor<288x285xf16, #b48>, tensor<200x285xf16>) -> tensor<200x288xf16>
   return %0 : tensor<200x288xf16>
 }
 

@@ -51,9 +51,9 @@
 // RUN: not blocksparse-run %s --target=cpu,cuda:sm_80 2>&1 | FileCheck %s --check-prefix=ONE
 // ONE: error: expects one target to run, but got 'cpu,cuda:sm_80'
 
-#layout = #blocksparse.layout<16x16, grid 48x48, random_balanced(density = 0.25, seed = 1)>
+#layout = #blocksparse.layout<16x16, grid 96x96, random_balanced(density = 0.25, seed = 1)>
 
-func.func @f(%a: tensor<768x768xf16, #layout>, %b: tensor<768x1024xf16>) -> tensor<768x1024xf16> {
-  %0 = blocksparse.dsd %a, %b : (tensor<768x768xf16, #layout>, tensor<768x1024xf16>) -> tensor<768x1024xf16>
-  return %0 : tensor<768x1024xf16>
+func.func @f(%a: tensor<1536x1536xf16, #layout>, %b: tensor<1536x1024xf16>) -> tensor<1536x1024xf16> {
+  %0 = blocksparse.dsd %a, %b : (tensor<1536x1536xf16, #layout>, tensor<1536x1024xf16>) -> tensor<1536x1024xf16>
+  return %0 : tensor<1536x1024xf16>
 }

@@ -122,8 +122,8 @@ TEST(StageCost, FactsAreThoseOfWholeCopies) {
 
 TEST(StageCost, PanelsAreNarrowerWhereWorkersIdle) {
   EXPECT_EQ(chooseWgmma({scattered(32, 10, 128), 4096, 1, hopper}).tileN, 256);
-  // The last column tile has 128 of 512 columns.
-  EXPECT_EQ(chooseWgmma({scattered(32, 4, 128), 4096 + 128, 1, hopper}).tileN, 512);
+  // Tiles of 256 would take a fifth round for the last 128 columns.
+  EXPECT_EQ(chooseWgmma({scattered(32, 4, 128), 4096 + 128, 1, hopper}).tileN, 128);
   EXPECT_EQ(chooseWgmma({scattered(8, 2, 128), 1024, 1, hopper}).tileN, 64);
   EXPECT_EQ(chooseWgmma({scattered(16, 2, 64), 1024, 1, hopper}).tileN, 64);
   EXPECT_EQ(chooseWgmma({scattered(8, 2, 128), 1024, 8, hopper}).tileN, 256);
@@ -148,6 +148,56 @@ TEST(StageCost, LongTilesHaveFewerStages) {
     EXPECT_EQ(chooseWgmma({scattered(64, 2, block), 8192, 1, hopper}).stages, 3);
     EXPECT_EQ(chooseWgmma({scattered(64, 3, block), 8192, 1, hopper}).stages, 4);
   }
+}
+
+TEST(StageCost, NarrowTilesHaveDeepRings) {
+  // A tile of more k steps than four stages hold has six, or eight if it has 64 columns.
+  EXPECT_EQ(chooseWgmma({scattered(64, 5, 64), 64, 1, hopper}).stages, 8);
+  EXPECT_EQ(chooseWgmma({scattered(224, 5, 64), 128, 1, hopper}).stages, 6);
+  EXPECT_EQ(chooseWgmma({scattered(64, 64, 64), 128, 1, hopper}).stages, 4);
+}
+
+TEST(StageCost, RingsHideLoads) {
+  // Ten stages of the next tile are loaded in 4 us; a ring of five hides 2 us of them behind an
+  // epilogue of 3 us, a longer one 3 us.
+  const StageRates rates{.loadedBytesPerSecond = 1e9,
+                         .flopsPerSecond = 1e15,
+                         .storedBytesPerSecond = 1e9,
+                         .tileSeconds = 1e-6};
+  TileWork work{.loadedBytes = 3000, .multiplyAdds = 1};
+  work.ring = {.fills = 10, .stageSeconds = 100e-9, .stages = 5};
+  const TileExtent tile{10, 100};
+  EXPECT_NEAR(estimateTiles(rates, tile, work).each, 5e-6, 1e-12);
+  EXPECT_NEAR(estimateTiles(rates, tile, work).first, 2e-6, 1e-12);
+  work.ring.stages = 20;
+  EXPECT_NEAR(estimateTiles(rates, tile, work).each, 4e-6, 1e-12);
+  EXPECT_NEAR(estimateTiles(rates, tile, work).first, 3e-6, 1e-12);
+  work.ring = {};
+  EXPECT_NEAR(estimateTiles(rates, tile, work).each, 6e-6, 1e-12);
+}
+
+TEST(StageCost, SmallProductsByMma) {
+  // 1024^3, blocks of 32, density .19: 5.8 us by cuda.mma in tiles of 32 x 64, 7.25 by a stream
+  // kernel, of which 2 pack the values.
+  const BlockLayout layout = scattered(32, 5, 32);
+  StageProblem small{layout, 1024, 1, hopper};
+  const double unpacked = chooseStream(small).seconds;
+  small.packs = true;
+  EXPECT_GT(chooseStream(small).seconds, unpacked + 2e-6);
+  const MmaChoice mma = chooseMma(small);
+  EXPECT_EQ(mma.tile.rows, 32);
+  EXPECT_EQ(mma.tile.cols, 64);
+  EXPECT_LT(mma.seconds, 0.93 * chooseStream(small).seconds);
+  EXPECT_GT(mma.seconds, 0.93 * unpacked);
+  const BlockLayout large = scattered(128, 4, 32);
+  EXPECT_GT(chooseMma({large, 4096, 1, hopper}).seconds,
+            1.2 * chooseStream({large, 4096, 1, hopper}).seconds);
+  // Each tile reads its part of a dense operand of 50 MB from memory, and an epilogue one of C.
+  const BlockLayout rare = scattered(256, 63, 32);
+  StageProblem beyond{rare, 3072, 1, hopper};
+  const double seconds = chooseMma(beyond).seconds;
+  beyond.epilogueMatrices = 1;
+  EXPECT_GT(chooseMma(beyond).seconds, seconds + 8192. * 3072 * 2 / 4e12);
 }
 
 TEST(StageCost, ChoicesFollowTheTarget) {

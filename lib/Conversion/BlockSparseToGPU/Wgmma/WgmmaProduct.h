@@ -201,9 +201,9 @@ public:
   /// may be called for steps that the tile does not have, and the result is then not used.
   virtual SmallVector<Value> readStep(ImplicitLocOpBuilder &b, const WgmmaWork &tile,
                                       Value step) = 0;
-  /// Writes to shared memory at address `record` what the consumers must know about a k step, of
-  /// which `entry` is the result of readStep. The producer thread calls it before its arrival at
-  /// the full barrier, which makes the writes visible. Called only if the shape has gaps.
+  /// Stores what the consumers must know about a k step at shared-memory address `record`. `entry`
+  /// is the result of readStep. The producer thread calls it before its arrival at the full
+  /// barrier, which makes the stores visible. Called only if the shape has gaps.
   virtual void storeStep(ImplicitLocOpBuilder &b, ArrayRef<Value> entry, Value record) = 0;
   /// Returns i1: true if warpgroup `warpgroup` multiplies in the k step that storeStep described at
   /// address `record`. Called only if the shape has gaps.
