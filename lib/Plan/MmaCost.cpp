@@ -3,9 +3,9 @@
 
 // The cost model of `cuda.mma`: CTAs of one tile each, several of which share an SM.
 
-#include "KernelTimes.h"
 #include "blocksparse/Plan/KernelFamilies.h"
 #include "blocksparse/Plan/StageCost.h"
+#include "blocksparse/Target/KernelTimes.h"
 
 #include <algorithm>
 #include <cmath>

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "blocksparse/Plan/StageCost.h"
-#include "KernelTimes.h"
 #include "MeasuredShapes.h"
 #include "RowGroups.h"
+#include "blocksparse/Target/KernelTimes.h"
 
 #include <algorithm>
 #include <functional>

@@ -3,7 +3,7 @@
 
 // Fits to measurements (docs/Developer/LabNotes/schedules.md).
 
-#include "KernelTimes.h"
+#include "blocksparse/Target/KernelTimes.h"
 
 using namespace blocksparse;
 

@@ -1,8 +1,8 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#ifndef BLOCKSPARSE_LIB_PLAN_KERNELTIMES_H
-#define BLOCKSPARSE_LIB_PLAN_KERNELTIMES_H
+#ifndef BLOCKSPARSE_TARGET_KERNELTIMES_H
+#define BLOCKSPARSE_TARGET_KERNELTIMES_H
 
 namespace blocksparse {
 
@@ -44,4 +44,4 @@ const KernelTimes &getKernelTimes();
 
 } // namespace blocksparse
 
-#endif // BLOCKSPARSE_LIB_PLAN_KERNELTIMES_H
+#endif // BLOCKSPARSE_TARGET_KERNELTIMES_H
