@@ -1,15 +1,21 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// This file lowers `cf.assert` in host code, for every target.
+// `cf.assert` in host code, for every target: the assertions of an entry point, and their lowering.
 
 #ifndef BLOCKSPARSE_TARGET_ASSERTIONS_H
 #define BLOCKSPARSE_TARGET_ASSERTIONS_H
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace mlir::blocksparse {
+
+/// Asserts that the parameters of `function`, an entry point on memrefs, have the sizes that their
+/// types say, and no negative size. The parameters become memrefs of open sizes, because the sizes
+/// that a type knows are not read.
+void assertSizes(func::FuncOp function);
 
 /// Describes an assertion that does not hold.
 struct FailedAssertion {

@@ -30,10 +30,11 @@ static void writePrologue(StringRef guard, llvm::raw_ostream &os) {
  * counted in elements. Any strides are accepted; row-major is fastest. `allocated` is not
  * used. A function reads its arguments and writes all of its results; a result must
  * not overlap anything else, and the caller allocates it with the sizes that stand beside it.
- * Functions return a status: 0, or 1 (BLOCKSPARSE_RT_INVALID_ARGUMENT) where a size that is '?' does
- * not fit the other arguments, or an index is out of range: offsets that do not start at 0, that
- * decrease or end after the last block, a column or a block that is not there, and a column twice in
- * a block row where an operation has no meaning for it. Results then hold anything. The text is that
+ * Functions return a status: 0, or 1 (BLOCKSPARSE_RT_INVALID_ARGUMENT) where a size is not the one
+ * that stands beside its tensor, where one that is '?' is negative or does not fit the other
+ * arguments, or where an index is out of range: offsets that do not start at 0, that decrease or end
+ * after the last block, a column or a block that is not there, and a column twice in a block row
+ * where an operation has no meaning for it. Results then hold anything. The text is that
  * of blocksparseRtLastError() if libblocksparse_runtime.so is in the process, and else on the error
  * stream. Code for a CPU checks all indices before it uses one, unless it was compiled with
  * --no-check-indices; code for a GPU does so if it was compiled with --check-indices. Unchecked

@@ -3,6 +3,7 @@
 
 #include "RefusedCalls.h"
 #include "blocksparse/IR/BlockSparseOps.h"
+#include "blocksparse/Target/Assertions.h"
 #include "blocksparse/Target/CPU/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -51,45 +52,6 @@ static SmallVector<Value> getLiveBuffers(Operation *exit, ArrayRef<memref::Alloc
       live.push_back(allocation);
   }
   return live;
-}
-
-/// Returns `type` with all sizes unknown; its strides stay.
-static MemRefType withOpenSizes(MemRefType type) {
-  auto [strides, offset] = type.getStridesAndOffset();
-  return MemRefType::get(
-      SmallVector<int64_t>(type.getRank(), ShapedType::kDynamic), type.getElementType(),
-      StridedLayoutAttr::get(type.getContext(), offset, strides), type.getMemorySpace());
-}
-
-/// Asserts that the parameters of `function` have the sizes that their types say. The parameters
-/// become memrefs of open sizes, because the sizes that a type knows are not read.
-static void checkSizes(func::FuncOp function) {
-  ImplicitLocOpBuilder b(function.getLoc(), function.getContext());
-  b.setInsertionPointToStart(&function.front());
-  for (BlockArgument parameter : function.getArguments()) {
-    auto type = dyn_cast<MemRefType>(parameter.getType());
-    if (!type || llvm::all_of(type.getShape(), ShapedType::isDynamic) || !type.isStrided())
-      continue;
-    parameter.setType(withOpenSizes(type));
-    for (auto [axis, size] : llvm::enumerate(type.getShape())) {
-      if (ShapedType::isDynamic(size))
-        continue;
-      Value own = memref::DimOp::create(b, parameter, axis);
-      Value known = arith::ConstantIndexOp::create(b, size);
-      std::string message;
-      llvm::raw_string_ostream(message)
-          << "parameter " << parameter.getArgNumber() << " of " << function.getName()
-          << " expects dimension " << axis << " of {1}, but got {0}";
-      cf::AssertOp::create(b, arith::CmpIOp::create(b, arith::CmpIPredicate::eq, own, known),
-                           message);
-    }
-    auto cast = memref::CastOp::create(b, type, parameter);
-    parameter.replaceUsesWithIf(cast, [&](OpOperand &use) {
-      return use.getOwner() != cast && !isa<memref::DimOp>(use.getOwner());
-    });
-  }
-  function.setType(FunctionType::get(function.getContext(), function.front().getArgumentTypes(),
-                                     function.getFunctionType().getResults()));
 }
 
 /// Asserts that the buffers which `function` allocates outside of parallel loops exist.
@@ -190,7 +152,7 @@ struct ReturnStatus : mlir::blocksparse::impl::ReturnStatusPassBase<ReturnStatus
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       SmallVector<Exit> exits;
       if (getsStatus(function)) {
-        checkSizes(function);
+        assertSizes(function);
         checkAllocations(function);
       }
       if (failed(findExits(function, exits)))

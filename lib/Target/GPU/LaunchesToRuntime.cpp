@@ -480,6 +480,8 @@ struct LaunchesToRuntime : mlir::blocksparse::impl::LaunchesToRuntimePassBase<La
     }
     if (failed(checkFunction(function)))
       return failure();
+    if (function.isPublic())
+      assertSizes(function);
     passStream(function, program.module);
     Value state = frameCall(function, program.module);
     program.states[function] = state;

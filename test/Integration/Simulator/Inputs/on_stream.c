@@ -1,9 +1,13 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Calls an entry point on a stream, on one that does not exist, and with a result of another size.
+// Calls an entry point on a stream, on one that does not exist, and with tensors of other sizes.
 #include "chained.h"
 #include "device_memory.h"
+
+static void print_status(int32_t status) {
+  printf("status %d: %s\n", (int)status, blocksparseRtLastError());
+}
 
 int main(void) {
   blocksparseRtStream stream = NULL, current = NULL;
@@ -24,7 +28,19 @@ int main(void) {
   check(n_chained(&w, &x, &y));
 
   blocksparse_tensor_2 narrow = {0, y.data, 0, {32, 6}, {6, 1}};
-  status = n_open_on_stream(&w, &x, &x, &narrow, stream);
-  printf("status %d: %s\n", (int)status, blocksparseRtLastError());
+  print_status(n_open_on_stream(&w, &x, &x, &narrow, stream));
+  blocksparse_tensor_2 negative = {0, x.data, 0, {32, -5}, {8, 1}};
+  print_status(n_open_on_stream(&w, &negative, &negative, &negative, stream));
+
+  // Sizes that the program knows. What was refused has not run, and the next call is served.
+  blocksparse_tensor_2 few = {0, x.data, 0, {31, 8}, {8, 1}},
+                       short_result = {0, y.data, 0, {16, 8}, {8, 1}};
+  blocksparse_tensor_3 missing = {0, w.data, 0, {2, 16, 16}, {256, 16, 1}};
+  print_status(n_chained_on_stream(&w, &few, &y, stream));
+  print_status(n_chained(&missing, &x, &y));
+  print_status(n_chained_on_stream(&w, &x, &short_result, stream));
+  check(n_chained(&w, &x, &y));
+  check(blocksparseRtDeviceSynchronize(device));
+  printf("served\n");
   return 0;
 }
