@@ -7,7 +7,7 @@
 // RUN: blocksparse-compile %s --target=cuda:sm_90a -o %t.ptx
 // RUN: FileCheck %s --input-file=%t.ptx --check-prefix=PTX
 
-// FUSED-COUNT-16: blocksparse.attention_grad
+// FUSED-COUNT-17: blocksparse.attention_grad
 // PTX-DAG: .entry window_attention_grad_aligned_rows
 // PTX-DAG: .entry window_attention_grad_keys_wgmma
 // PTX-DAG: .entry window_attention_grad_queries_wgmma
@@ -49,6 +49,7 @@
 #stairs = #blocksparse.layout<64x64, grid 5x5, mask "10000/11000/01100/11110/00011">
 #odd = #blocksparse.layout<64x64, grid 2x3, mask "011/110">
 #one = #blocksparse.layout<128x128, grid 1x1, dense>
+#single = #blocksparse.layout<64x64, grid 1x1, dense>
 
 // Bounds on both sides of a diagonal that is moved, so that whole blocks are outside.
 func.func @window(%q: tensor<1x2x384x64xbf16>, %k: tensor<1x2x384x64xbf16>, %v: tensor<1x2x384x64xbf16>, %dout: tensor<1x2x384x64xbf16>) -> (tensor<1x2x384x64xbf16>, tensor<1x2x384x64xbf16>, tensor<1x2x384x64xbf16>) {
@@ -160,4 +161,11 @@ func.func @nan_behind_length(%q: tensor<1x1x128x64xf16> {blocksparse.fill = "zer
   %out, %lse = blocksparse.attention %q, %k, %v key_lengths(%n) layout(#one) {scale = 0.125} : (tensor<1x1x128x64xf16>, tensor<1x1x128x64xf16>, tensor<1x1x128x64xf16>, tensor<1xi32>) -> (tensor<1x1x128x64xf16>, tensor<1x1x128xf32>)
   %dq, %dk, %dv = blocksparse.attention_grad %q, %k, %v, %out, %lse, %dout key_lengths(%n) layout(#one) {scale = 0.125} : (tensor<1x1x128x64xf16>, tensor<1x1x128x64xf16>, tensor<1x1x128x64xf16>, tensor<1x1x128x64xf16>, tensor<1x1x128xf32>, tensor<1x1x128x64xf16>, tensor<1xi32>) -> (tensor<1x1x128x64xf16>, tensor<1x1x128x64xf16>, tensor<1x1x128x64xf16>)
   return %dq, %dk, %dv : tensor<1x1x128x64xf16>, tensor<1x1x128x64xf16>, tensor<1x1x128x64xf16>
+}
+
+// Scores well beyond their cap, in a product small enough that a gradient without its factor exceeds the bound.
+func.func @capped_small(%q: tensor<1x1x64x16xf16>, %k: tensor<1x1x64x16xf16>, %v: tensor<1x1x64x16xf16>, %dout: tensor<1x1x64x16xf16>) -> (tensor<1x1x64x16xf16>, tensor<1x1x64x16xf16>, tensor<1x1x64x16xf16>) {
+  %out, %lse = blocksparse.attention %q, %k, %v layout(#single) {soft_cap = 0.5, scale = 1.0} : (tensor<1x1x64x16xf16>, tensor<1x1x64x16xf16>, tensor<1x1x64x16xf16>) -> (tensor<1x1x64x16xf16>, tensor<1x1x64xf32>)
+  %dq, %dk, %dv = blocksparse.attention_grad %q, %k, %v, %out, %lse, %dout layout(#single) {soft_cap = 0.5, scale = 1.0} : (tensor<1x1x64x16xf16>, tensor<1x1x64x16xf16>, tensor<1x1x64x16xf16>, tensor<1x1x64x16xf16>, tensor<1x1x64xf32>, tensor<1x1x64x16xf16>) -> (tensor<1x1x64x16xf16>, tensor<1x1x64x16xf16>, tensor<1x1x64x16xf16>)
+  return %dq, %dk, %dv : tensor<1x1x64x16xf16>, tensor<1x1x64x16xf16>, tensor<1x1x64x16xf16>
 }
