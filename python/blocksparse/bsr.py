@@ -148,6 +148,9 @@ def _addmm(key, added, bsr, dense, beta, alpha, left_alpha, right_alpha, out, sk
     if out is not None:
         out = _arrays.check_written("out", out)
     skip_checks = _arrays.flag("skip_checks", skip_checks)
+    if type(alpha) is np.ndarray or type(beta) is np.ndarray:
+        # An array of rank 0 is a number that can be no key.
+        key = tuple(one.item() if type(one) is np.ndarray and one.ndim == 0 else one for one in key)
     alpha, beta = _arrays.finite("alpha", alpha), _arrays.finite("beta", beta)
     if beta == 0:
         added = None
@@ -237,6 +240,7 @@ def bsr_dense_mm(bsr, dense, *, out=None, skip_checks=False, max_grid=None, meta
 def _int_bsr_dense_addmm(input, bsr, dense, *, beta=1, alpha=1, left_alpha=None, right_alpha=None, out=None,
                          skip_checks=False, max_grid=None, meta=None, specialize="background"):
     """Returns bsr_dense_addmm of int8 matrices, which is int32."""
+    dense = _arrays.check("dense", dense)
     if _arrays.element_of("dense", dense) != "i8":
         raise ArgumentError("dense", "an array of int8", _arrays.show(dense))
     key = "int", beta, alpha, specialize, left_alpha is None, right_alpha is None

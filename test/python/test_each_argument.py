@@ -262,7 +262,7 @@ def other_matrices(matrix):
                     ("dense", matrix.toarray()), ("block", matrix.tocsr().tobsr((2, 2))), ("T", matrix.T))
     else:
         yield from (("csr", matrix.to_dense().to_sparse_csr()), ("dense", matrix.to_dense()),
-                    ("bsc", matrix.to_dense().to_sparse_bsc((4, 4))), ("asked", matrix.clone().requires_grad_()),
+                    ("bsc", matrix.to_dense().to_sparse_bsc((4, 4))), ("asked", matrix.clone().requires_grad_(matrix.is_floating_point())),
                     ("batched", torch.stack([matrix.to_dense()] * 2).to_sparse_bsr((4, 4))),
                     ("empty", torch.zeros(8, 12).to_sparse_bsr((4, 4))))
 
