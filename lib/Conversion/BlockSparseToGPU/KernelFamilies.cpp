@@ -312,11 +312,11 @@ SmallVector<PlannedDSDOp> mlir::blocksparse::device::emitWithReaders(OpBuilder &
     ImplicitLocOpBuilder host(op->getLoc(), builder);
     emitKernels(host, kernels, op);
   };
-  const bool hasTables = readers.empty() || hasOtherReaders(lut, readers);
-  if (hasTables)
+  const bool makesTables = readers.empty() || hasOtherReaders(lut, readers);
+  if (makesTables)
     emitAt(lut);
   for (PlannedDSDOp reader : readers) {
-    setReadsIndices(reader, hasTables);
+    setReadsIndices(reader, makesTables);
     emitAt(reader);
   }
   return readers;

@@ -92,8 +92,8 @@ bool mlir::blocksparse::device::hasOtherReaders(BsrRowLutOp lut, ArrayRef<Planne
   });
 }
 
-void mlir::blocksparse::device::setReadsIndices(PlannedDSDOp op, bool hasTables) {
-  op->setAttr(readsIndicesAttr, BoolAttr::get(op.getContext(), hasTables));
+void mlir::blocksparse::device::setReadsIndices(PlannedDSDOp op, bool makesTables) {
+  op->setAttr(readsIndicesAttr, BoolAttr::get(op.getContext(), makesTables));
 }
 
 bool mlir::blocksparse::device::readsIndices(Operation *op) {
@@ -112,9 +112,9 @@ void mlir::blocksparse::device::withRowTables(ImplicitLocOpBuilder &host, Planne
                                               function_ref<void(PlannedDSDOp)> emit) {
   // The operations are in no block: only their operands and attributes are read.
   auto product = cast<PlannedDSDOp>(op->clone());
-  const bool hasTables = cast<BoolAttr>(product->removeAttr(readsIndicesAttr)).getValue();
+  const bool makesTables = cast<BoolAttr>(product->removeAttr(readsIndicesAttr)).getValue();
   SmallVector<Value> tables;
-  if (!hasTables) {
+  if (!makesTables) {
     auto lut = cast<BsrRowLutOp>(getRowLut(op)->clone());
     for (OpOperand &init : lut.getDpsInitsMutable()) {
       tables.push_back(host.clone(*init.get().getDefiningOp())->getResult(0));

@@ -21,9 +21,9 @@ SmallVector<PlannedDSDOp> getIndexReaders(BsrRowLutOp lut);
 /// Returns true if operations other than `readers` may read what `lut` writes.
 bool hasOtherReaders(BsrRowLutOp lut, ArrayRef<PlannedDSDOp> readers);
 
-/// Marks a product of getIndexReaders, whose row LUT is made if `hasTables` is true. The tables
+/// Marks a product of getIndexReaders, whose row LUT is made if `makesTables` is true. The tables
 /// must be memory that an operation allocates if it is not.
-void setReadsIndices(PlannedDSDOp op, bool hasTables);
+void setReadsIndices(PlannedDSDOp op, bool makesTables);
 /// Returns true for a marked product and its clones.
 bool readsIndices(Operation *op);
 

@@ -14,8 +14,8 @@ namespace mlir::blocksparse::device {
 /// indices that the row LUT would be made of. Positions and values are i32.
 class RowSource {
 public:
-  /// Names where rows come from: segments and entries; indices whose rows they are; or indices
-  /// whose columns they are, which have no entries that follow each other.
+  /// Tells where rows come from: from segments and entries, from indices whose rows they are, or
+  /// from indices whose columns they are, which have no entries that follow each other.
   enum class Kind : uint8_t { Tables, Rows, Columns };
 
   /// Describes an entry: a block row of the dense factor, and a value block.
@@ -50,8 +50,9 @@ public:
   /// Returns an entry of a row.
   Entry entry(ImplicitLocOpBuilder &b, Value position) const;
 
-  /// Return, for columns, the number of stored blocks, at most the capacity; the column of a block;
-  /// and its block row, by a search in about as many steps as the number of rows has bits.
+  /// For rows that are columns of the indices, these return the number of stored blocks (at most
+  /// the capacity), the column of a block, and its block row, which is found by a search in about
+  /// as many steps as the number of rows has bits.
   Value stored(ImplicitLocOpBuilder &b) const;
   Value column(ImplicitLocOpBuilder &b, Value block) const;
   Value rowOf(ImplicitLocOpBuilder &b, Value block) const;
