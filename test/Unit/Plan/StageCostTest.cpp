@@ -164,8 +164,9 @@ TEST(StageCost, RingsHideLoads) {
                          .flopsPerSecond = 1e15,
                          .storedBytesPerSecond = 1e9,
                          .tileSeconds = 1e-6};
-  TileWork work{.loadedBytes = 3000, .multiplyAdds = 1};
-  work.ring = {.fills = 10, .stageSeconds = 100e-9, .stages = 5};
+  TileWork work{.loadedBytes = 3000,
+                .multiplyAdds = 1,
+                .ring = {.fills = 10, .stageSeconds = 100e-9, .stages = 5}};
   const TileExtent tile{10, 100};
   EXPECT_NEAR(estimateTiles(rates, tile, work).each, 5e-6, 1e-12);
   EXPECT_NEAR(estimateTiles(rates, tile, work).first, 2e-6, 1e-12);
