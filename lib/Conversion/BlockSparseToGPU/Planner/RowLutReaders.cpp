@@ -73,7 +73,8 @@ SmallVector<PlannedDSDOp> mlir::blocksparse::device::getIndexReaders(BsrRowLutOp
   if (cast<ShapedType>(lut.getCrowIndices().getType()).getRank() != 1)
     return readers;
   // Uses are listed in reverse.
-  for (Operation *user : llvm::reverse(llvm::to_vector(lut.getInits()[0].getUsers()))) {
+  const auto users = llvm::to_vector(lut.getInits()[0].getUsers());
+  for (Operation *user : llvm::reverse(users)) {
     auto reader = dyn_cast<PlannedDSDOp>(user);
     if (reader && reader->getBlock() && getRowLut(reader) == lut && keepsIndices(lut, reader))
       readers.push_back(reader);

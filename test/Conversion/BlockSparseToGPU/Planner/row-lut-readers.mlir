@@ -72,3 +72,25 @@ func.func @loop(%crow: memref<6xi32>, %col: memref<?xi32>, %v: memref<?x64x64xf1
   memref.dealloc %e : memref<?x2xi32>
   return
 }
+
+// Two row LUTs of the same indices, one of a transpose, whose readers have no stages.
+// CHECK-LABEL: func.func @both(
+// CHECK-COUNT-2: gpu.launch_func @blocksparse_kernels::@both_row_lut
+// CHECK-COUNT-2: gpu.launch_func @blocksparse_kernels::@both_dsd
+func.func @both(%crow: memref<3xi64>, %col: memref<?xi64>, %v: memref<?x16x16xf32>, %d: memref<32x32xf32>, %o: memref<32x32xf32>, %p: memref<32x32xf32>) {
+  %c0 = arith.constant 0 : index
+  %n = memref.dim %col, %c0 : memref<?xi64>
+  %s = memref.alloc() : memref<2x5xi32>
+  %e = memref.alloc(%n) : memref<?x2xi32>
+  %t = memref.alloc() : memref<2x5xi32>
+  %u = memref.alloc(%n) : memref<?x2xi32>
+  blocksparse.bsr_row_lut %crow, %col outs(%s, %e) : (memref<3xi64>, memref<?xi64>, memref<2x5xi32>, memref<?x2xi32>) -> ()
+  blocksparse.bsr_row_lut %crow, %col outs(%t, %u) {transpose} : (memref<3xi64>, memref<?xi64>, memref<2x5xi32>, memref<?x2xi32>) -> ()
+  blocksparse.planned_dsd %v, %d segments(%s) entries(%e) outs(%o) {block = array<i64: 16, 16>, lut_heads = 1 : i64, schedule = #blocksparse.schedule<cuda.simt>} : (memref<?x16x16xf32>, memref<32x32xf32>, memref<2x5xi32>, memref<?x2xi32>, memref<32x32xf32>) -> ()
+  blocksparse.planned_dsd %v, %d segments(%t) entries(%u) outs(%p) {block = array<i64: 16, 16>, lut_heads = 1 : i64, schedule = #blocksparse.schedule<cuda.simt>, transpose_values} : (memref<?x16x16xf32>, memref<32x32xf32>, memref<2x5xi32>, memref<?x2xi32>, memref<32x32xf32>) -> ()
+  memref.dealloc %s : memref<2x5xi32>
+  memref.dealloc %e : memref<?x2xi32>
+  memref.dealloc %t : memref<2x5xi32>
+  memref.dealloc %u : memref<?x2xi32>
+  return
+}
