@@ -33,12 +33,6 @@ static constexpr int64_t wordBytes = sizeof(int32_t);
 
 static MemRefType bufferType(Value memref) { return cast<MemRefType>(memref.getType()); }
 
-/// Returns the last row (i32) of a table.
-static Value lastRow(ImplicitLocOpBuilder &b, Value table) {
-  Value rows = memrefDim(b, table, 0);
-  return Int(b, b.createOrFold<arith::IndexCastOp>(b.getI32Type(), rows)) - 1;
-}
-
 namespace {
 
 /// Holds the TMA boxes of a planned_dsd, and the shape of its kernel.
@@ -93,8 +87,6 @@ private:
   Value valuesMap, denseMap, outMap, inputMap;
   StagedTiles lists;
   IntTable records;
-  /// Index (i32) of the last record.
-  Value lastRecord;
   ValuesOrigin origin;
   DenseView out;
 };
@@ -134,7 +126,6 @@ DSDKernel::DSDKernel(ImplicitLocOpBuilder &b, PlannedDSDOp op, const DSDPlan &pl
       records(IntTable::get(b, mapping.lookup(op.getStages()[StageOperands::Records]))),
       origin(ValuesOrigin::get(op)),
       out(DenseView::get(b, mapping.lookup(op.getInit()), op.getTransposeOut())) {
-  lastRecord = lastRow(b, mapping.lookup(op.getStages()[StageOperands::Records]));
   if (!plan.shape.storesRegisters())
     outMap = mapping.lookup(maps[2]);
   if (plan.shape.hasInput)
@@ -160,9 +151,17 @@ Value DSDKernel::slabOf(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value wa
 }
 
 SmallVector<Value> DSDKernel::readStep(ImplicitLocOpBuilder &b, const WgmmaWork &tile, Value step) {
-  // Steps are read ahead: past the end of the table that is the last record, which is not used.
-  Value record = arith::MinSIOp::create(b, Int(b, tile.fields[First]) + step, lastRecord);
-  return records.read(b, record, 0, WgmmaRecordTable::used);
+  // Steps are read ahead. What stands behind the records of a tile may not be written: the planner
+  // on the device leaves the rest of its table as it was.
+  Value exists = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, step, tile.steps);
+  return emitChoices(
+      b, exists,
+      [&](ImplicitLocOpBuilder &b) {
+        return records.read(b, Int(b, tile.fields[First]) + step, 0, WgmmaRecordTable::used);
+      },
+      [](ImplicitLocOpBuilder &b) {
+        return SmallVector<Value>(WgmmaRecordTable::used, i32Constant(b, 0));
+      });
 }
 
 /// Returns i1: the index `y` is not -1, i.e. the half has values in this k step, or the slab
