@@ -84,10 +84,11 @@ double MmaEstimate::seconds(TileExtent tile) const {
   const double area = static_cast<double>(tile.rows * tile.cols);
   const double stepBytes =
       static_cast<double>(bytesPerElement * stepDepth * (tile.rows + tile.cols));
-  const double step = times.stepSeconds + stepBytes / times.loadedBytesPerSecond +
-                      2 * stepDepth * area / times.flopsPerSecond;
+  const StageRates &worker = problem.gpu.rates.wgmma;
+  const double step = times.stepSeconds + stepBytes / (times.loads * worker.loadedBytesPerSecond) +
+                      2 * stepDepth * area / (times.flops * worker.flopsPerSecond);
   const double epilogue =
-      bytesPerElement * area / times.storedBytesPerSecond +
+      bytesPerElement * area / (times.stores * worker.storedBytesPerSecond) +
       static_cast<double>(problem.epilogueMatrices) * area * times.epilogueOperand;
   const double share = std::max(1.0, divide(tiles, problem.gpu.multiprocessors));
   // The last CTAs leave an SM partly idle, which matters while there are few of them.

@@ -10,10 +10,10 @@ namespace blocksparse {
 struct MmaTimes {
   /// Seconds of a k step beside its bytes and operations, and of a launch with the first loads.
   double stepSeconds, launchSeconds;
-  /// Bytes per second that the SM loads, operations per second (a multiply-add is two), and bytes
-  /// per second of results of 16 bits that it stores. These times add up: the warps of a CTA wait
-  /// for each other in each k step.
-  double loadedBytesPerSecond, flopsPerSecond, storedBytesPerSecond;
+  /// Rates of what the SM loads, multiplies and stores (results of 16 bits), as multiples of those
+  /// of a worker of the wgmma kernels in ChipRates. These times add up: the warps of a CTA wait for
+  /// each other in each k step.
+  double loads, flops, stores;
   /// Seconds of a k step of a CTA that has the SM to itself.
   double stepLatency;
   /// Warps that an SM needs to reach these rates.
