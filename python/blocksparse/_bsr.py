@@ -82,10 +82,11 @@ class Bsr:
 
 
     def broadcast(self, batches):
-        """Returns a batch of matrices with the batches of this one broadcast to `batches`."""
+        """Returns a batch of matrices with the batches of this one, if it has any, broadcast to `batches`."""
 
         def repeat(array):
-            array = array.reshape((*self.batches, *array.shape[1:]))
+            if self.is_batched:
+                array = array.reshape((*self.batches, *array.shape[1:]))
             shape = (*batches, *array.shape[len(self.batches):])
             array = array.expand(shape) if _arrays.is_torch(array) else np.broadcast_to(array, shape)
             return array.reshape((math.prod(batches), *shape[len(batches):]))
@@ -361,7 +362,9 @@ def attention(bsr, q, k, v, scale, returns_weights=False):
                                     suffix=_text.attributes(beta=0.0, transpose_b=True))
         weights = function.operation("softmax", scores, [kind, _text.tensor(rows, _arrays.ACCUMULATION[bsr.element])],
                                      suffix=_text.attributes(scale=float(scale)))
-        result = _text.tensor((*v.shape[:-2], bsr.size[0], v.shape[-1]), bsr.element)
+        # A matrix with batches has those of all operands; v may have one batch for all of them.
+        batches = (bsr.count, 1) if bsr.is_batched else v.shape[:-2]
+        result = _text.tensor((*batches, bsr.size[0], v.shape[-1]), bsr.element)
         results = function.operation("bsr_addmm", [weights[0], factors[2]], [result],
                                      suffix=_text.attributes(alpha=1.0, beta=0.0))
         return function.finish(results + (bsr.values_of(function, weights[0]) if returns_weights else []))

@@ -428,6 +428,9 @@ def _attention(query, key, value, mask, dropout_p, scale):
     if not dropout_p:
         key = key.swapaxes(-1, -2)
         if _autograd.is_asked(query, key, value):
+            if batches and not mask.is_batched:
+                # The gradient of the weights has the batches of value.
+                mask = mask.broadcast(batches)
             return _autograd.apply_operation(_Attention(mask, scale), query, key, value)[0].reshape(shape)
         return _bsr.attention(mask, query, key, value, scale).reshape(shape)
     values = _autograd.apply_operation(_Sampled(mask, 1.0, 0.0), mask.values, query, key)

@@ -3,6 +3,7 @@
 """The functions of torch.sparse._triton_ops on tensors of torch: results, batches and gradients."""
 
 import contextlib
+import itertools
 import unittest
 import warnings
 from unittest import mock
@@ -183,6 +184,26 @@ class Results(unittest.TestCase):
         rows = mask.to_dense().any(dim=1)
         torch.testing.assert_close(result[:, :, rows], expected[:, :, rows])
         self.assertEqual(result[:, :, ~rows].abs().max(), 0)
+
+    def test_attention_of_batches_that_broadcast(self):
+        pattern = torch.kron(torch.tensor([[1.0, 0], [1, 1]]), torch.ones(16, 16)).double()
+        for of_mask, of_q, of_k, of_v in itertools.product(((), (2,)), repeat=4):
+            with self.subTest(mask=of_mask, q=of_q, k=of_k, v=of_v):
+                dense = pattern.expand(*of_mask, 32, 32).contiguous()
+                own = [torch.randn(*batches, 32, 8, dtype=torch.float64, requires_grad=True)
+                       for batches in (of_q, of_k, of_v)]
+                q, k, v = own
+                scores = (q @ k.mT * 8**-0.5).masked_fill(dense == 0, -torch.inf)
+                expected = torch.softmax(scores, -1) @ v
+                result = blocksparse.scaled_dot_product_attention(q, k, v, dense.to_sparse_bsr((16, 16)))
+                torch.testing.assert_close(result, expected)
+                with torch.no_grad():
+                    torch.testing.assert_close(
+                        blocksparse.scaled_dot_product_attention(q, k, v, dense.to_sparse_bsr((16, 16))), expected)
+                gradient = torch.randn_like(expected)
+                for one, other in zip(torch.autograd.grad(result, own, gradient),
+                                      torch.autograd.grad(expected, own, gradient)):
+                    torch.testing.assert_close(one, other)
 
     def test_attention_of_a_mask_that_asks_for_a_gradient(self):
         mask = bsr_of(torch.ones(3, 4, 4)).requires_grad_()
