@@ -19,6 +19,10 @@ LogicalResult mlir::blocksparse::selectSimulatedDevice(const SimulatorOptions &o
   const char *given = std::getenv(driverVariable);
   const std::string path =
       given && *given ? given : findInstalledLibrary("libblocksparse_simgpu.so");
+  if (path.empty())
+    return emitError() << "expects libblocksparse_simgpu.so beside the program, in the folder lib "
+                          "beside that, or named by "
+                       << driverVariable << ", but got none";
   if (!llvm::sys::fs::exists(path))
     return emitError() << "expects the simulated GPU's library, but got no file '" << path << "'";
   setenv(driverVariable, path.c_str(), /*overwrite=*/1);
