@@ -36,10 +36,12 @@ def _unpack(indices_data):
     names = _INDICES[data[0]]
     split = 1
     if data[0] != "scatter_mm":
-        meta = data[-1] if isinstance(data[-1], dict) else {}
-        if "SPLIT_N" not in meta:
+        meta = data[-1]
+        if meta.__class__ is not dict and not isinstance(meta, dict) or "SPLIT_N" not in meta:
             raise ArgumentError("indices_data", "a dict with SPLIT_N as the last entry", repr(data[-1]))
-        split = _arrays.integer("indices_data", meta["SPLIT_N"], 1)
+        split = meta["SPLIT_N"]
+        if split.__class__ is not int or split < 1:
+            split = _arrays.integer("indices_data", split, 1)
         data = data[:-1]
     if len(data) != len(names) + 1:
         raise ArgumentError("indices_data", f"the arrays {', '.join(names)}", f"{len(data) - 1} arrays")
