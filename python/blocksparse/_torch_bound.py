@@ -266,8 +266,13 @@ def bind(served, tensors):
     def call(tensors):
         words = free.pop() if free else make()
         data, found = words.data, []
-        for position, place, offset in places:
-            data[place] = data[place + 1] = tensors[position].data_ptr() + offset
+        try:
+            for position, place, offset in places:
+                data[place] = data[place + 1] = tensors[position].data_ptr() + offset
+        except RuntimeError:
+            # Tensors of a transform of torch, such as vmap, have no memory.
+            free.append(words)
+            return []
         makers = words.makers
         if size_code is not None:
             if size_code(words.addresses[1]):
