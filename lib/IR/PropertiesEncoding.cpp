@@ -8,6 +8,8 @@
 #include "blocksparse/IR/BlockSparseOps.h"
 #include "mlir/Bytecode/BytecodeImplementation.h"
 
+#include <tuple>
+
 using namespace mlir;
 using namespace mlir::blocksparse;
 
@@ -77,76 +79,67 @@ void AttentionGradOp::writeProperties(DialectBytecodeWriter &writer) {
   writeMaskedOp(*this, writer);
 }
 
+/// Reads the attributes of an operation and the sizes of its segments, which are `before` in files
+/// of versions below `since`.
+template <typename Sizes, typename... Attributes>
+static LogicalResult readSegmentedOp(DialectBytecodeReader &reader, Sizes &sizes, uint64_t since,
+                                     const Sizes &before, std::tuple<Attributes &...> attributes) {
+  const bool readAll = std::apply(
+      [&](auto &...each) { return (succeeded(reader.readOptionalAttribute(each)) && ...); },
+      attributes);
+  if (!readAll)
+    return failure();
+  if (mlir::blocksparse::detail::getBytecodeVersion(reader) >= since)
+    return reader.readSparseArray(MutableArrayRef(sizes));
+  sizes = before;
+  return success();
+}
+
+template <typename Sizes, typename... Attributes>
+static void writeSegmentedOp(DialectBytecodeWriter &writer, const Sizes &sizes,
+                             std::tuple<Attributes &...> attributes) {
+  std::apply([&](auto &...each) { (writer.writeOptionalAttribute(each), ...); }, attributes);
+  writer.writeSparseArray(ArrayRef(sizes));
+}
+
+// Each function returns the attributes of an operation in the order of a file.
+static auto attributesOf(SDDOp::Properties &own) {
+  return std::tie(own.alpha, own.precision, own.schedule, own.transpose_a, own.transpose_b,
+                  own.transpose_out);
+}
+static auto attributesOf(AddOp::Properties &own) {
+  return std::tie(own.alpha, own.beta, own.schedule);
+}
+static auto attributesOf(SampledAddmmOp::Properties &own) {
+  return std::tie(own.alpha, own.beta, own.precision, own.schedule, own.transpose_a,
+                  own.transpose_b);
+}
+
 // Before version 4, sdd has its factors and perhaps a pattern, and no sizes of segments: those of
 // one with a pattern come with the upgrade of the file (BytecodeInterface.cpp), as the operands are
 // read after the properties.
 LogicalResult SDDOp::readProperties(DialectBytecodeReader &reader, OperationState &state) {
-  auto &properties = state.getOrAddProperties<Properties>();
-  if (failed(reader.readOptionalAttribute(properties.alpha)) ||
-      failed(reader.readOptionalAttribute(properties.precision)) ||
-      failed(reader.readOptionalAttribute(properties.schedule)) ||
-      failed(reader.readOptionalAttribute(properties.transpose_a)) ||
-      failed(reader.readOptionalAttribute(properties.transpose_b)) ||
-      failed(reader.readOptionalAttribute(properties.transpose_out)))
-    return failure();
-  if (mlir::blocksparse::detail::getBytecodeVersion(reader) >= 4)
-    return reader.readSparseArray(MutableArrayRef(properties.operandSegmentSizes));
-  properties.operandSegmentSizes = {1, 1, 0, 0};
-  return success();
+  auto &own = state.getOrAddProperties<Properties>();
+  return readSegmentedOp(reader, own.operandSegmentSizes, 4, {1, 1, 0, 0}, attributesOf(own));
 }
 void SDDOp::writeProperties(DialectBytecodeWriter &writer) {
-  auto &properties = getProperties();
-  writer.writeOptionalAttribute(properties.alpha);
-  writer.writeOptionalAttribute(properties.precision);
-  writer.writeOptionalAttribute(properties.schedule);
-  writer.writeOptionalAttribute(properties.transpose_a);
-  writer.writeOptionalAttribute(properties.transpose_b);
-  writer.writeOptionalAttribute(properties.transpose_out);
-  writer.writeSparseArray(ArrayRef(properties.operandSegmentSizes));
+  writeSegmentedOp(writer, getProperties().operandSegmentSizes, attributesOf(getProperties()));
 }
 
 // Before version 4, add has its terms alone, and no sizes of segments.
 LogicalResult AddOp::readProperties(DialectBytecodeReader &reader, OperationState &state) {
-  auto &properties = state.getOrAddProperties<Properties>();
-  if (failed(reader.readOptionalAttribute(properties.alpha)) ||
-      failed(reader.readOptionalAttribute(properties.beta)) ||
-      failed(reader.readOptionalAttribute(properties.schedule)))
-    return failure();
-  if (mlir::blocksparse::detail::getBytecodeVersion(reader) >= 4)
-    return reader.readSparseArray(MutableArrayRef(properties.operandSegmentSizes));
-  properties.operandSegmentSizes = {1, 1, 0, 0};
-  return success();
+  auto &own = state.getOrAddProperties<Properties>();
+  return readSegmentedOp(reader, own.operandSegmentSizes, 4, {1, 1, 0, 0}, attributesOf(own));
 }
 void AddOp::writeProperties(DialectBytecodeWriter &writer) {
-  auto &properties = getProperties();
-  writer.writeOptionalAttribute(properties.alpha);
-  writer.writeOptionalAttribute(properties.beta);
-  writer.writeOptionalAttribute(properties.schedule);
-  writer.writeSparseArray(ArrayRef(properties.operandSegmentSizes));
+  writeSegmentedOp(writer, getProperties().operandSegmentSizes, attributesOf(getProperties()));
 }
 
 // Before version 3, sampled_addmm has its three factors alone, and no sizes of segments.
 LogicalResult SampledAddmmOp::readProperties(DialectBytecodeReader &reader, OperationState &state) {
-  auto &properties = state.getOrAddProperties<Properties>();
-  if (failed(reader.readOptionalAttribute(properties.alpha)) ||
-      failed(reader.readOptionalAttribute(properties.beta)) ||
-      failed(reader.readOptionalAttribute(properties.precision)) ||
-      failed(reader.readOptionalAttribute(properties.schedule)) ||
-      failed(reader.readOptionalAttribute(properties.transpose_a)) ||
-      failed(reader.readOptionalAttribute(properties.transpose_b)))
-    return failure();
-  if (mlir::blocksparse::detail::getBytecodeVersion(reader) >= 3)
-    return reader.readSparseArray(MutableArrayRef(properties.operandSegmentSizes));
-  properties.operandSegmentSizes = {1, 1, 1, 0, 0};
-  return success();
+  auto &own = state.getOrAddProperties<Properties>();
+  return readSegmentedOp(reader, own.operandSegmentSizes, 3, {1, 1, 1, 0, 0}, attributesOf(own));
 }
 void SampledAddmmOp::writeProperties(DialectBytecodeWriter &writer) {
-  auto &properties = getProperties();
-  writer.writeOptionalAttribute(properties.alpha);
-  writer.writeOptionalAttribute(properties.beta);
-  writer.writeOptionalAttribute(properties.precision);
-  writer.writeOptionalAttribute(properties.schedule);
-  writer.writeOptionalAttribute(properties.transpose_a);
-  writer.writeOptionalAttribute(properties.transpose_b);
-  writer.writeSparseArray(ArrayRef(properties.operandSegmentSizes));
+  writeSegmentedOp(writer, getProperties().operandSegmentSizes, attributesOf(getProperties()));
 }
