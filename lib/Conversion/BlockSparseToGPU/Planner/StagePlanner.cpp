@@ -109,16 +109,18 @@ Value mlir::blocksparse::device::hasInt32Blocks(ImplicitLocOpBuilder &host, Valu
               indexLess(host, blocks, indexConstant(host, most + 1)));
 }
 
-void mlir::blocksparse::device::withMadeStages(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
-                                               PlannedDSDOp op,
-                                               function_ref<void(PlannedDSDOp)> emit) {
+void mlir::blocksparse::device::withStages(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
+                                           PlannedDSDOp op,
+                                           function_ref<void(PlannedDSDOp, LaunchMode)> emit) {
+  if (!op.getStages().empty())
+    return emit(op, LaunchMode::Plain);
   std::string reason;
   StagePlanner planner(host, kernels, *getRunTimeStages(op, kernels.getFacts(), reason),
                        getRowSource(op));
   // The operation with stages is in no block: only its operands and attributes are read.
   auto staged = cast<PlannedDSDOp>(op->clone());
   staged.getStagesMutable().assign(planner.emit());
-  emit(staged);
+  emit(staged, LaunchMode::Early);
   staged->destroy();
   planner.release();
 }

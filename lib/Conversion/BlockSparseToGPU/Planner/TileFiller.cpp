@@ -236,7 +236,7 @@ void TileFiller::readColumns(ImplicitLocOpBuilder &b) const {
                  shared.store(b, memory.used, word, bits);
                  shared.store(b, memory.before, word, Int(b, before) + (Int(b, end) - own));
                });
-               return Int(b, before) + valueOfLane(b, end, constant(b, warpSize - 1));
+               return Int(b, before) + readLane(b, end, constant(b, warpSize - 1));
              });
   });
 }

@@ -43,11 +43,6 @@ Value mlir::blocksparse::device::sumUpTo(ImplicitLocOpBuilder &b, Value value) {
   return value;
 }
 
-Value mlir::blocksparse::device::valueOfLane(ImplicitLocOpBuilder &b, Value value, Value lane) {
-  return gpu::ShuffleOp::create(b, value, lane, i32Constant(b, warpSize), gpu::ShuffleMode::IDX)
-      .getShuffleResult();
-}
-
 Value mlir::blocksparse::device::sumOfLanes(ImplicitLocOpBuilder &b, Value value) {
   return reduceWarp(b, value, [](ImplicitLocOpBuilder &b, Value own, Value other) -> Value {
     return Int(b, own) + other;
@@ -88,6 +83,6 @@ ThreadSums mlir::blocksparse::device::sumOverThreads(ImplicitLocOpBuilder &b,
       [&](ImplicitLocOpBuilder &b) { return shared.load(b, sums, lane); },
       [&](ImplicitLocOpBuilder &b) { return constant(b, 0); });
   Value ends = sumUpTo(b, ofWarp);
-  Value warpsBefore = valueOfLane(b, Int(b, ends) - ofWarp, warp);
-  return {Int(b, warpsBefore) + (Int(b, end) - value), valueOfLane(b, ends, lastLane)};
+  Value warpsBefore = readLane(b, Int(b, ends) - ofWarp, warp);
+  return {Int(b, warpsBefore) + (Int(b, end) - value), readLane(b, ends, lastLane)};
 }

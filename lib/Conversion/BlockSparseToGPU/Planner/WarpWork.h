@@ -24,9 +24,6 @@ void launchWarpsEarly(
 /// Returns the sum of `value` (i32) over the lanes up to and with this one.
 Value sumUpTo(ImplicitLocOpBuilder &b, Value value);
 
-/// Returns `value` (i32) of lane `lane` (i32) in all lanes.
-Value valueOfLane(ImplicitLocOpBuilder &b, Value value, Value lane);
-
 /// Returns the sum of `value` (i32) over all lanes.
 Value sumOfLanes(ImplicitLocOpBuilder &b, Value value);
 

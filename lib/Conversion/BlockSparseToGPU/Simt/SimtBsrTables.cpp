@@ -168,7 +168,7 @@ static void emitColumnBlocks(
                    });
                body(b, Int(b, position) + before, row, block);
              });
-             Value all = valueOfLane(b, summed, i32Constant(b, warpSize - 1));
+             Value all = readLane(b, summed, i32Constant(b, warpSize - 1));
              return Int(b, position) + toIndex(b, all);
            });
 }

@@ -86,9 +86,7 @@ static void emitStaged(ImplicitLocOpBuilder &host, KernelBuilder &kernels, Plann
 
 void mlir::blocksparse::device::emitStream(ImplicitLocOpBuilder &host, KernelBuilder &kernels,
                                            PlannedDSDOp op) {
-  if (!op.getStages().empty())
-    return emitStaged(host, kernels, op, LaunchMode::Plain);
-  withMadeStages(host, kernels, op, [&](PlannedDSDOp staged) {
-    emitStaged(host, kernels, staged, LaunchMode::Early);
+  withStages(host, kernels, op, [&](PlannedDSDOp staged, LaunchMode mode) {
+    emitStaged(host, kernels, staged, mode);
   });
 }
