@@ -26,7 +26,7 @@ void AttentionKeys::collect(int64_t head, int64_t row, std::vector<int32_t> &key
 }
 
 int32_t AttentionKeys::takenOf(int64_t row, int64_t key, int64_t half) const {
-  const int32_t taken = half == 0 ? AttentionStep::First : AttentionStep::Second;
+  const int32_t taken = bitOfHalf(half);
   switch (getAllowedPart(problem, row, key)) {
   case AllowedPart::None:
     return 0;

@@ -11,6 +11,12 @@
 
 namespace blocksparse {
 
+/// Returns the bit of AttentionStep::halves of half `half`.
+inline int32_t bitOfHalf(int64_t half) {
+  return half == 0 ? AttentionStep::First : AttentionStep::Second;
+}
+
+/// Tells which keys queries take.
 class AttentionKeys {
 public:
   /// `problem` must live as long as the object.

@@ -118,8 +118,7 @@ private:
     }
     bool cut = false;
     slice.taken[group] |= units.warpsThatTake(head, row, key, cut) << unit;
-    step.halves[group] |= (half == 0 ? AttentionStep::First : AttentionStep::Second) |
-                          (cut ? AttentionStep::Elements : 0);
+    step.halves[group] |= bitOfHalf(half) | (cut ? AttentionStep::Elements : 0);
   }
 
   void addSharedSteps(int64_t head, const Rows &rows) {

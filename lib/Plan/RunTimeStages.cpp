@@ -167,11 +167,9 @@ std::optional<RunTimeStages> RunTimeStages::get(const KernelProblem &problem,
   const int64_t together = columnTilesTogether(block.rows, stages.isStream(), cluster);
   if (const auto *wgmma = schedule.getIf<WgmmaParams>()) {
     constexpr int64_t bytesPerElement = 2;
-    // The density that schedules of run-time patterns are chosen for.
-    constexpr double density = .25;
     const int64_t cols = wgmma->tile.cols * wgmma->cluster;
     stages.order = getTileOrder(stages.grid(), problem.depth * cols * bytesPerElement, together,
-                                density * static_cast<double>(stages.denseBlocks), gpu);
+                                runTimeDensity * static_cast<double>(stages.denseBlocks), gpu);
   }
   if (stages.sharedBytes() > gpu.sharedMemoryPerBlock)
     return fail(

@@ -38,10 +38,6 @@ public:
 private:
   using Keys = std::vector<int32_t>;
 
-  /// Returns the bit of AttentionStep::halves of half `half`.
-  static int32_t bitOf(int64_t half) {
-    return half == 0 ? AttentionStep::First : AttentionStep::Second;
-  }
   /// Returns which of the two lists of keys of a step a warpgroup has.
   static int sideOf(int group) { return group == 0 ? 0 : 1; }
 
@@ -144,7 +140,7 @@ private:
       for (int half = 0; half < 2; ++half)
         if (units.isJoined)
           expected |= halfOfSlices(tile, group, at, half);
-        else if (step.halves[group] & bitOf(half))
+        else if (step.halves[group] & bitOfHalf(half))
           expected |= units.takenOf(tile.rows[group], step.keys[sideOf(group)][half], half);
       if (expected != step.halves[group])
         return "expects a part " + text(expected) + " of a step, but got " +
@@ -165,7 +161,7 @@ private:
         continue;
       bool cut = false;
       units.warpsThatTake(headOf(tile), tile.rows[group], slices.keys[group][slice], cut);
-      result |= bitOf(half) | (cut ? AttentionStep::Elements : 0);
+      result |= bitOfHalf(half) | (cut ? AttentionStep::Elements : 0);
     }
     return result;
   }
@@ -193,7 +189,7 @@ private:
   void addTaken(int group, int32_t at, int64_t warp, Keys &taken) const {
     const AttentionStep &step = lists.steps[at];
     for (int64_t unit = 0; unit < units.unitsOfStep(); ++unit) {
-      if (!units.isJoined && (step.halves[group] & bitOf(unit)))
+      if (!units.isJoined && (step.halves[group] & bitOfHalf(unit)))
         taken.push_back(step.keys[sideOf(group)][unit]);
       if (units.isJoined && group < 2 &&
           (lists.slices[at].taken[group] >> (warp * AttentionSlices::count + unit) & 1))

@@ -23,6 +23,9 @@
 
 namespace blocksparse {
 
+/// Share of the blocks that a run-time pattern is taken to store where schedules and the order of
+/// tiles are chosen: the number of its blocks is known when the program runs.
+inline constexpr double runTimeDensity = 0.25;
 /// Rows of a slab, and values of k of a record, of a wgmma kernel.
 inline constexpr int64_t wgmmaSlabRows = 64;
 /// The largest number of block rows of a row group of a stream kernel: each lane of a warp has one.

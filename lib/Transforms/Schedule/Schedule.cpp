@@ -212,9 +212,8 @@ static std::optional<Schedule> selectWgmma(const ProductShape &shape, const Targ
 /// blocks if a stream kernel multiplies these. Sets `block` to the side, 0 for stored blocks.
 /// Returns a choice without rows if none fits.
 static ::blocksparse::StreamChoice chooseStreamBlocks(const ProductShape &shape,
-                                                      const TargetInfo &target, int64_t &block) {
-  BlockLayout transposed;
-  ::blocksparse::StageProblem stored = stageProblem(shape, target, transposed);
+                                                      const ::blocksparse::StageProblem &stored,
+                                                      int64_t &block) {
   block = 0;
   if (::blocksparse::isStreamBlock(shape.problem))
     return ::blocksparse::chooseStream(stored);
@@ -245,8 +244,10 @@ static std::optional<Schedule> selectStream(const ProductShape &shape, const Tar
   const bool hasMma = ::blocksparse::supports(KernelFamily::CUDAMma, shape.problem, target);
   if (shape.cols <= fewCols && hasMma)
     return std::nullopt;
+  BlockLayout transposed;
+  const ::blocksparse::StageProblem stored = stageProblem(shape, target, transposed);
   int64_t block = 0;
-  ::blocksparse::StreamChoice choice = chooseStreamBlocks(shape, target, block);
+  ::blocksparse::StreamChoice choice = chooseStreamBlocks(shape, stored, block);
   const int64_t rows = choice.shape.rows;
   if (rows == 0)
     return std::nullopt;
@@ -255,9 +256,7 @@ static std::optional<Schedule> selectStream(const ProductShape &shape, const Tar
   const int64_t columnTiles = llvm::divideCeil(shape.cols, choice.tileN);
   if (hasMma && prefersSplit(shape, target, rowGroups * columnTiles))
     return std::nullopt;
-  BlockLayout transposed;
-  if (std::optional<Schedule> mma =
-          selectShorterMma(shape, stageProblem(shape, target, transposed), choice.seconds, target))
+  if (std::optional<Schedule> mma = selectShorterMma(shape, stored, choice.seconds, target))
     return mma;
   StreamParams params;
   params.block = block;
@@ -277,17 +276,13 @@ static StreamParams withSinglePanels(StreamParams params) {
   return params;
 }
 
-/// Share of the blocks that a run-time pattern is taken to store where the schedule is chosen: the
-/// number of its blocks is known when the program runs.
-static constexpr double runTimeDensity = 0.25;
-
 /// Returns a pattern of the usual density with rows of equal length at random columns, which stands
 /// for a run-time pattern of `grid`.
 static std::optional<BlockLayout> buildUsualPattern(::blocksparse::BlockShape block,
                                                     const ::blocksparse::BlockGrid &grid) {
   std::string error;
-  return ::blocksparse::buildPattern({"random_balanced", {{"density", runTimeDensity}}}, block,
-                                     grid, error);
+  return ::blocksparse::buildPattern(
+      {"random_balanced", {{"density", ::blocksparse::runTimeDensity}}}, block, grid, error);
 }
 
 /// Returns the schedule of a kernel with stages for a reduction over a run-time pattern, or nothing
@@ -301,7 +296,7 @@ static std::optional<Schedule> selectRunTimeStages(const ProductShape &shape,
   const ::blocksparse::BlockGrid grid{
       1, static_cast<int64_t>(llvm::divideCeil(problem.rows, block.rows)),
       static_cast<int64_t>(llvm::divideCeil(problem.depth, block.cols))};
-  const double multiplyAdds = runTimeDensity * static_cast<double>(problem.rows) *
+  const double multiplyAdds = ::blocksparse::runTimeDensity * static_cast<double>(problem.rows) *
                               static_cast<double>(problem.depth) *
                               static_cast<double>(shape.cols * shape.leading);
   if (!::blocksparse::paysToPlanAtRunTime(block, multiplyAdds))
@@ -334,7 +329,7 @@ static std::optional<Schedule> selectRunTimeTiles(const ProductShape &shape,
                                                   const TargetInfo &target) {
   const KernelProblem &problem = shape.problem;
   const ::blocksparse::BlockShape block = problem.block;
-  const double multiplyAdds = runTimeDensity * static_cast<double>(problem.rows) *
+  const double multiplyAdds = ::blocksparse::runTimeDensity * static_cast<double>(problem.rows) *
                               static_cast<double>(problem.cols) *
                               static_cast<double>(problem.depth);
   if (!::blocksparse::paysToTileAtRunTime(block, multiplyAdds))
