@@ -310,7 +310,8 @@ PyObject *forget(PyObject *, PyObject *) {
   KnownCalls empty{Reference(PyDict_New()), Reference(PyDict_New()), Reference(PyDict_New())};
   if (!empty.calls || !empty.bsrServers || !empty.patterns)
     return nullptr;
-  // What is destroyed behind this may call Python, which sees empty tables then.
+  // The old tables are destroyed when this function returns. Destructors of their entries may call
+  // into Python, which finds the new, empty tables.
   std::swap(getKnown(), empty);
   return makeNone();
 }

@@ -4,8 +4,8 @@
 
 A call that takes the way through the checks of bsr.py and calls one compiled function on views of its tensors is
 learned: later calls of the same operation on tensors of the same places, types and shapes go to that function at
-once (_torch_servers). The compiled code checks the indices itself; whatever it refuses takes the way through the checks, which tells
-the error.
+once (_torch_servers). The compiled code checks the indices itself; whatever it refuses takes the way through the
+checks, which tells the error.
 
 Where patterns may have programs of their own (_specialise), a pattern without one takes the way through the checks
 when it comes again, so that one can be made.

@@ -1,7 +1,8 @@
 // This file is licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// `cf.assert` in host code, for every target: the assertions of an entry point, and their lowering.
+// This file adds the assertions of an entry point, and lowers `cf.assert` in host code, for every
+// target.
 
 #ifndef BLOCKSPARSE_TARGET_ASSERTIONS_H
 #define BLOCKSPARSE_TARGET_ASSERTIONS_H
